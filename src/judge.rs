@@ -1,0 +1,295 @@
+//! The one way from a request to a verdict, for every door.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use smallvec::SmallVec;
+
+use crate::case::{Candidate, Case};
+use crate::cluster::Cluster;
+use crate::date::Date;
+use crate::policy::limit;
+use crate::policy::{Mode, OnError, Policy, RuleSet, Settings};
+use crate::request::Request;
+use crate::rules::RuleInfo;
+use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
+
+/// What rules write their findings and wishes into.
+pub struct Report<'r, 'p> {
+    book: &'r mut Book<'p>,
+    source: Source<'p>,
+    candidate: usize,
+}
+
+/// Everything that was said of one request so far.
+#[derive(Default)]
+struct Book<'p> {
+    entries: Vec<Entry<'p>>,
+    wishes: Vec<Wish>,
+}
+
+/// A complaint, who made it, and on which candidates.
+struct Entry<'p> {
+    source: Source<'p>,
+    candidates: SmallVec<[usize; 4]>,
+    complaint: Complaint,
+}
+
+/// The entry of the policy that speaks.
+#[derive(Clone, Copy)]
+struct Source<'p> {
+    rule: &'p str,
+    topic: Topic,
+    settings: &'p Settings,
+}
+
+/// An edit that a rule wants for one candidate.
+struct Wish {
+    rule: &'static str,
+    mode: Mode,
+    candidate: usize,
+    edit: Edit,
+}
+
+impl Report<'_, '_> {
+    /// States what is wrong. Equal but for the partition, several complaints are one finding.
+    pub fn complain(&mut self, complaint: Complaint) {
+        let known = self.book.entries.iter_mut().filter(|e| e.source.rule == self.source.rule);
+        for entry in known {
+            if merge(&mut entry.complaint, &complaint) {
+                if !entry.candidates.contains(&self.candidate) {
+                    entry.candidates.push(self.candidate);
+                }
+                return;
+            }
+        }
+        let candidates = SmallVec::from_slice(&[self.candidate]);
+        self.book.entries.push(Entry { source: self.source, candidates, complaint });
+    }
+
+    /// Asks for a value to be filled in. It is, where every candidate agrees.
+    pub fn fill_in(&mut self, rule: &'static RuleInfo, edit: Edit) {
+        let mode = self.source.settings.mode;
+        self.book.wishes.push(Wish { rule: rule.name, mode, candidate: self.candidate, edit });
+    }
+}
+
+/// Takes `other` into `known` where they differ in nothing but the partitions they quote.
+/// What remains as a remedy is what puts both right.
+fn merge(known: &mut Complaint, other: &Complaint) -> bool {
+    let shared: Vec<_> = known.remedies.iter().filter(|r| other.remedies.contains(r)).cloned().collect();
+    if shared.is_empty() && !known.remedies.is_empty() {
+        return false;
+    }
+    let same = known.quantity == other.quantity
+        && known.asked == other.asked
+        && known.excess == other.excess
+        && known.errno == other.errno;
+    let more = match (&mut known.allowed, &other.allowed) {
+        (None, None) => None,
+        (Some(a), Some(b)) if a.verb == b.verb && a.what == b.what => match (&mut a.place, &b.place) {
+            (Place::Partitions(names), Place::Partitions(more)) => Some((names, more)),
+            (a, b) if a == b => None,
+            _ => return false,
+        },
+        _ => return false,
+    };
+    if !same {
+        return false;
+    }
+    if let Some((names, more)) = more {
+        for name in more {
+            if !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+    }
+    known.remedies = shared;
+    true
+}
+
+/// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
+pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let mut verdict = findings(policy, request, cluster, today);
+    keep_harmless_edits(&mut verdict, policy, request, cluster, today);
+    verdict
+}
+
+/// Everything but the second look at the edits.
+fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let mut verdict = Verdict::default();
+    let case = Case::new(policy, request, cluster, today);
+    let mut book = Book::default();
+
+    for (index, candidate) in case.candidates.iter().enumerate() {
+        for set in &policy.rules {
+            let guarded = || check_rule(set, &case, candidate, index, &mut book);
+            if catch_unwind(AssertUnwindSafe(guarded)).is_err() {
+                note_failure(&mut verdict, set.info.name);
+            }
+        }
+        let guarded = || {
+            limit::check_all(&case, candidate, |limit, topic, complaint| {
+                let source = Source { rule: &limit.name, topic, settings: &limit.settings };
+                Report { book: &mut book, source, candidate: index }.complain(complaint);
+            });
+        };
+        if catch_unwind(AssertUnwindSafe(guarded)).is_err() {
+            note_failure(&mut verdict, "limit");
+        }
+    }
+
+    let Book { entries, wishes } = book;
+    if !entries.is_empty() {
+        complete(&mut verdict, &case, entries);
+    }
+    if !wishes.is_empty() {
+        plan(&mut verdict, &case, &wishes);
+    }
+    verdict.failure_refuses =
+        !verdict.failed.is_empty() && policy.site.on_error == OnError::Refuse && !is_root(policy, request);
+    verdict
+}
+
+/// Lets the first entry whose `when` matches judge one candidate.
+fn check_rule<'p>(
+    set: &'p RuleSet,
+    case: &Case<'p>,
+    candidate: &Candidate<'p>,
+    index: usize,
+    book: &mut Book<'p>,
+) {
+    let applies = |s: &Settings| s.when.as_ref().is_none_or(|w| w.matches(case, candidate));
+    let Some(entry) = set.entries.iter().find(|e| applies(&e.settings)) else { return };
+    if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
+        return;
+    }
+    let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
+    entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
+}
+
+fn note_failure(verdict: &mut Verdict, rule: &'static str) {
+    if !verdict.failed.contains(&rule) {
+        verdict.failed.push(rule);
+    }
+}
+
+/// What the policy makes of each complaint: exempt, root, justified, then its mode.
+fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
+    let reason = case.request.justification();
+    for Entry { source, candidates, mut complaint } in entries {
+        let (mode, enforce_from) = source.settings.effective(case.policy.site.mode, case.today);
+        let good_reason = source.settings.justify.and_then(|j| reason.filter(|r| is_reason(r, j.min_length)));
+        let outcome = if let Some(exempt) = exemption(case, source.rule) {
+            Outcome::Exempt(exempt.to_owned())
+        } else if is_root(case.policy, case.request) {
+            Outcome::Root
+        } else if let Some(reason) = good_reason {
+            verdict.justification = Some(reason.to_owned());
+            Outcome::Justified
+        } else {
+            match mode {
+                Mode::Enforce => Outcome::Refused,
+                Mode::Warn => Outcome::Warned,
+                Mode::Audit | Mode::Off => Outcome::Audited,
+            }
+        };
+        if candidates.len() < case.candidates.len() {
+            let names = |i: &usize| case.candidates.get(*i)?.partition().map(str::to_owned);
+            let names = candidates.iter().filter_map(names).collect();
+            complaint.remedies.push(Remedy::DropFromList { option: "partition", names });
+        }
+        verdict.findings.push(Finding {
+            rule: source.rule.to_owned(),
+            topic: source.topic,
+            complaint,
+            outcome,
+            policy_line: source.settings.line,
+            enforce_from,
+            help: source.settings.help.clone(),
+            justify: source.settings.justify,
+        });
+    }
+    for index in 0..verdict.findings.len() {
+        let Some(finding) = verdict.findings.get(index) else { continue };
+        let Some(teller) = finding.complaint.told_by else { continue };
+        let told = |f: &Finding| f.rule == teller && f.outcome <= finding.outcome;
+        if verdict.findings.iter().any(told) {
+            if let Some(finding) = verdict.findings.get_mut(index) {
+                finding.outcome = Outcome::Covered;
+            }
+        }
+    }
+    let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
+    verdict.findings.sort_by_key(|f| {
+        (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
+    });
+}
+
+/// One line, printable, long enough.
+fn is_reason(reason: &str, min_length: usize) -> bool {
+    reason.chars().count() >= min_length.max(1) && !reason.chars().any(char::is_control)
+}
+
+fn is_root(policy: &Policy, request: &Request<'_>) -> bool {
+    policy.site.exempt_root && request.privileged
+}
+
+/// The reason of the exemption that lifts `rule` for this request on every candidate.
+fn exemption<'p>(case: &Case<'p>, rule: &str) -> Option<&'p str> {
+    case.policy
+        .exempts
+        .iter()
+        .filter(|e| case.today <= e.until && e.rules.iter().any(|r| r == rule))
+        .find(|e| case.candidates.iter().all(|c| e.when.matches(case, c)))
+        .map(|e| e.reason.as_str())
+}
+
+/// The edits that every candidate agrees on.
+fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
+    for wish in wishes.iter().filter(|w| w.candidate == 0) {
+        let agreed = (1..case.candidates.len())
+            .all(|i| wishes.iter().any(|w| w.candidate == i && w.rule == wish.rule && w.edit == wish.edit));
+        let mode = case.policy.site.mode.min(wish.mode);
+        if agreed && mode != Mode::Off && exemption(case, wish.rule).is_none() {
+            verdict.edits.push(PlannedEdit {
+                rule: wish.rule,
+                edit: wish.edit.clone(),
+                made: mode >= Mode::Warn,
+            });
+        }
+    }
+}
+
+/// Drops each edit that would itself cause a finding.
+fn keep_harmless_edits(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) {
+    let planned = std::mem::take(&mut verdict.edits);
+    for edit in planned {
+        let mut edited = request.clone();
+        edited.apply(&edit.edit);
+        let after = findings(policy, &edited, cluster, today);
+        let is_new = |f: &Finding| {
+            !verdict.findings.iter().any(|g| {
+                g.rule == f.rule
+                    && g.complaint.quantity == f.complaint.quantity
+                    && g.complaint.excess >= f.complaint.excess
+            })
+        };
+        if !after.findings.iter().any(is_new) {
+            verdict.edits.push(edit);
+        }
+    }
+}
+
+/// The candidate as a place for a finding to quote.
+pub fn place(candidate: &Candidate<'_>) -> Place {
+    match candidate.partition() {
+        Some(name) => Place::Partitions(vec![name.to_owned()]),
+        None => Place::Site,
+    }
+}

@@ -1,0 +1,13 @@
+//! Sluice: submission policy for Slurm.
+#![cfg_attr(not(feature = "plugin"), forbid(unsafe_code))]
+
+pub mod case;
+pub mod cluster;
+pub mod date;
+pub mod judge;
+pub mod message;
+pub mod policy;
+pub mod request;
+pub mod rules;
+pub mod verdict;
+pub mod words;

@@ -1,0 +1,219 @@
+//! What users read: findings turned into words, in one place.
+//!
+//! Lines are ASCII, at most [`WIDTH`] columns so that with the client's own prefix they stay within
+//! 100, and each makes sense alone: tools filter and reorder them.
+
+use crate::policy::Site;
+use crate::verdict::{Allowed, Bound, Finding, Place, Remedy, Verdict};
+use crate::words::shell_word;
+
+/// Columns of a line; `scontrol: error: ` and `0: ` stand before it.
+pub const WIDTH: usize = 80;
+/// Findings that are told; the rest are named.
+const FINDINGS: usize = 8;
+/// Lines in all.
+const LINES: usize = 24;
+/// Bytes in all, line ends included.
+const BYTES: usize = 2048;
+
+/// What a message needs besides the verdict.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// `[site]`.
+    pub site: &'a Site,
+    /// `job`, or `change` for an update.
+    pub subject: &'a str,
+    /// Names the record of this decision; `None` where none is kept.
+    pub reference: Option<&'a str>,
+    /// The option `--justify` is there (the SPANK side is installed).
+    pub justify_option: bool,
+}
+
+/// The message of a verdict; empty where there is nothing to tell.
+pub fn lines(verdict: &Verdict, context: &Context<'_>) -> Vec<String> {
+    if verdict.accepts() { acceptance(verdict, context) } else { refusal(verdict, context) }
+}
+
+fn refusal(verdict: &Verdict, context: &Context<'_>) -> Vec<String> {
+    let refusals: Vec<&Finding> = verdict.refusals().collect();
+    let site = ascii(&context.site.name);
+    if refusals.is_empty() {
+        let mut lines = wrap(&format!("{site} cannot judge this {}: Sluice failed on it", context.subject));
+        lines.extend(wrap(&format!(
+            "  tell {} (ref {})",
+            contact(context.site),
+            context.reference.unwrap_or("none")
+        )));
+        return lines;
+    }
+    let problems =
+        if refusals.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", refusals.len()) };
+    let mut lines = wrap(&format!("{site} refuses this {}: {problems}", context.subject));
+    let told: Vec<&Finding> = refusals.into_iter().chain(verdict.warnings()).collect();
+    let more = closing(&told, context);
+    let shown = tell(&mut lines, &told, context, more.len());
+    if let Some(rest) = told.get(shown..).filter(|r| !r.is_empty()) {
+        let names: Vec<&str> = rest.iter().map(|f| f.rule.as_str()).collect();
+        lines.extend(wrap(&format!("and {} more: {}", rest.len(), names.join(", "))));
+    }
+    lines.extend(more);
+    lines
+}
+
+fn acceptance(verdict: &Verdict, context: &Context<'_>) -> Vec<String> {
+    let warnings: Vec<&Finding> = verdict.warnings().collect();
+    let mut lines = Vec::new();
+    let shown = tell(&mut lines, &warnings, context, 2);
+    if let Some(rest) = warnings.get(shown..).filter(|r| !r.is_empty()) {
+        let names: Vec<&str> = rest.iter().map(|f| f.rule.as_str()).collect();
+        lines.extend(wrap(&format!("note: and {} more: {}", rest.len(), names.join(", "))));
+    }
+    let edits: Vec<String> = verdict.edits_to_make().map(ToString::to_string).collect();
+    if !edits.is_empty() {
+        lines.extend(wrap(&format!("{} filled in {}", ascii(&context.site.name), edits.join(" "))));
+    }
+    lines
+}
+
+/// Adds findings while they fit, and says how many did. `reserve` lines stay free.
+fn tell(lines: &mut Vec<String>, findings: &[&Finding], context: &Context<'_>, reserve: usize) -> usize {
+    let mut shown = 0;
+    for finding in findings.iter().take(FINDINGS) {
+        let mut block = sentence(finding);
+        block.extend(remedies(finding, context));
+        let bytes: usize = lines.iter().chain(&block).map(|l| l.len() + 1).sum();
+        // The line "and 4 more" and the closing lines come after.
+        if lines.len() + block.len() + reserve + 1 > LINES || bytes + (reserve + 1) * (WIDTH + 1) > BYTES {
+            break;
+        }
+        lines.extend(block);
+        shown += 1;
+    }
+    shown
+}
+
+/// `[cpus-per-gpu] 64 CPUs for 4 GPUs is 16 per GPU; partition gpu gives at most 8`
+fn sentence(finding: &Finding) -> Vec<String> {
+    let note = if finding.outcome == crate::verdict::Outcome::Warned { "note: " } else { "" };
+    let complaint = &finding.complaint;
+    let allowed = complaint.allowed.as_ref().map(|a| format!("; {}", allowed(a))).unwrap_or_default();
+    wrap(&format!("{note}[{}] {}{allowed}", finding.rule, complaint.asked))
+}
+
+/// `partition gpu gives at most 8`
+pub fn allowed(allowed: &Allowed) -> String {
+    let (one, many) = allowed.verb;
+    let what = &allowed.what;
+    match &allowed.place {
+        Place::Partitions(names) => match names.as_slice() {
+            [name] => format!("partition {name} {one} {what}"),
+            names => format!("partitions {} {many} {what}", names.join(", ")),
+        },
+        Place::GpuType(kind) => format!("a GPU of type {kind} {one} {what}"),
+        Place::Qos(name) => format!("QoS {name} {one} {what}"),
+        Place::Site => format!("the site {one} {what}"),
+    }
+}
+
+fn remedies(finding: &Finding, context: &Context<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let texts: Vec<String> = finding.complaint.remedies.iter().map(remedy).collect();
+    if !texts.is_empty() {
+        lines.extend(wrap(&format!("  {}", texts.join(", or "))));
+    }
+    if let Some(justify) = finding.justify {
+        let length = match justify.min_length {
+            0 | 1 => String::new(),
+            n => format!(" ({n} characters or more)"),
+        };
+        let option = if context.justify_option { "--justify='...'" } else { "--comment='justify: ...'" };
+        lines.extend(wrap(&format!("  or say why it has to be: {option}{length}")));
+    }
+    if let Some(from) = finding.enforce_from {
+        lines.extend(wrap(&format!("  this is refused from {from} on")));
+    }
+    if let Some(help) = &finding.help {
+        lines.extend(wrap(&format!("  {}", ascii(help))));
+    }
+    lines
+}
+
+/// A remedy in words: `use --cpus-per-gpu=8 or less`.
+pub fn remedy(remedy: &Remedy) -> String {
+    match remedy {
+        Remedy::Use { option, value, bound, instead_of } => {
+            let typed = match (value.is_empty(), shell_word(value)) {
+                (true, _) => format!("--{option}"),
+                (false, Some(word)) => format!("--{option}={word}"),
+                (false, None) => format!("--{option} with plain characters"),
+            };
+            let bound = match bound {
+                Bound::Exactly => "",
+                Bound::OrLess => " or less",
+                Bound::OrMore => " or more",
+            };
+            let instead = match instead_of.as_slice() {
+                [] => String::new(),
+                options => {
+                    let options: Vec<String> = options.iter().map(|o| format!("--{o}")).collect();
+                    format!(" instead of {}", options.join(" and "))
+                }
+            };
+            format!("use {typed}{bound}{instead}")
+        }
+        Remedy::Drop { option } => format!("drop --{option}"),
+        Remedy::DropFromList { option, names } => format!("drop {} from --{option}", names.join(" and ")),
+        Remedy::Change(what) => what.clone(),
+    }
+}
+
+/// `more: sluice explain cpus-per-gpu array-logs, https://docs.example.org/slurm (ref 7f3a9c21)`
+fn closing(told: &[&Finding], context: &Context<'_>) -> Vec<String> {
+    let mut rules: Vec<&str> = Vec::new();
+    for finding in told {
+        if crate::rules::find(&finding.rule).is_some() && !rules.contains(&finding.rule.as_str()) {
+            rules.push(&finding.rule);
+        }
+    }
+    let explain = (!rules.is_empty()).then(|| format!("sluice explain {}", rules.join(" ")));
+    let site = context.site;
+    let parts = [explain, site.docs.as_deref().map(ascii), site.contact.as_deref().map(ascii)];
+    let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if let Some(reference) = context.reference {
+        text = format!("{text} (ref {reference})");
+    }
+    if text.is_empty() { Vec::new() } else { wrap(&format!("more: {}", text.trim_start())) }
+}
+
+fn contact(site: &Site) -> String {
+    site.contact.as_deref().map_or_else(|| "your administrators".to_owned(), ascii)
+}
+
+/// The site's own words, made fit for a terminal and a log.
+fn ascii(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).map(|c| if c.is_ascii() { c } else { '?' }).collect()
+}
+
+/// Breaks a line at spaces; what follows is indented by two more.
+fn wrap(text: &str) -> Vec<String> {
+    let indent = text.len() - text.trim_start().len();
+    let next = " ".repeat(indent + 2);
+    let mut lines = Vec::new();
+    let mut line = " ".repeat(indent);
+    let mut empty = true;
+    for word in text.split_whitespace() {
+        if !empty && line.len() + 1 + word.len() > WIDTH {
+            lines.push(std::mem::replace(&mut line, next.clone()));
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        empty = false;
+    }
+    if !empty {
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,140 @@
+//! `--array`: how many tasks, how many at once. slurmctld parses it only after the hook
+//! (`array_bitmap` is NULL there), so the text is counted here.
+
+use std::borrow::Cow;
+
+/// An array specification, kept as typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArraySpec<'a> {
+    text: Cow<'a, str>,
+    /// Number of tasks; `None` where the text is none that Slurm would accept.
+    pub tasks: Option<u64>,
+    /// Tasks that may run at once, the `N` of `%N`; `None` where there is no cap
+    /// (`%0` is none either, job_mgr.c).
+    pub running_max: Option<u32>,
+}
+
+/// Largest index that is ever counted; slurmctld's MaxArraySize is at most 4,000,001.
+const MAX_INDEX: u64 = 4_000_001;
+
+impl<'a> ArraySpec<'a> {
+    /// Reads `0-31`, `1,3,5-7`, `0-99:4`, `0-99%10`, `[0-9]` (sbatch(1), `_parse_array_tok`).
+    pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
+        let text = text.into();
+        let (indices, cap) = match text.split_once('%') {
+            Some((indices, cap)) => (indices, cap.trim().parse::<u32>().ok()),
+            None => (&*text, None),
+        };
+        let tasks = count(indices);
+        let running_max = cap.filter(|&n| n > 0);
+        ArraySpec { text, tasks, running_max }
+    }
+
+    /// The text as typed.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Number of distinct indices. Ranges that overlap are counted once, as Slurm's bitmap does.
+fn count(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
+    let mut ranges: smallvec::SmallVec<[(u64, u64, u64); 8]> = smallvec::SmallVec::new();
+    for item in text.split(',') {
+        ranges.push(range(item.trim())?);
+    }
+    if let [(first, last, step)] = ranges[..] {
+        return Some((last - first) / step + 1);
+    }
+    let disjoint = {
+        let mut bounds: smallvec::SmallVec<[(u64, u64); 8]> = ranges.iter().map(|r| (r.0, r.1)).collect();
+        bounds.sort_unstable();
+        bounds.windows(2).all(|w| matches!(w, [a, b] if a.1 < b.0))
+    };
+    if disjoint {
+        return Some(ranges.iter().map(|&(first, last, step)| (last - first) / step + 1).sum());
+    }
+    // Overlapping ranges are rare: mark them, as Slurm does, in a bitmap of at most 500 kB.
+    let last = ranges.iter().map(|r| r.1).max()?;
+    let mut bits = vec![0u64; usize::try_from(last / 64 + 1).ok()?];
+    for (first, last, step) in ranges {
+        let mut index = first;
+        while index <= last {
+            if let Some(word) = bits.get_mut(usize::try_from(index / 64).ok()?) {
+                *word |= 1 << (index % 64);
+            }
+            index += step;
+        }
+    }
+    Some(bits.iter().map(|w| u64::from(w.count_ones())).sum())
+}
+
+fn range(item: &str) -> Option<(u64, u64, u64)> {
+    let number = |t: &str| t.parse::<u64>().ok().filter(|&n| n <= MAX_INDEX);
+    let (bounds, step) = match item.split_once(':') {
+        Some((bounds, step)) => (bounds, number(step).filter(|&n| n > 0)?),
+        None => (item, 1),
+    };
+    match bounds.split_once('-') {
+        Some((first, last)) => {
+            let (first, last) = (number(first)?, number(last)?);
+            (first <= last).then_some((first, last, step))
+        }
+        None => number(bounds).map(|n| (n, n, 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn tasks(text: &str) -> Option<u64> {
+        ArraySpec::new(text).tasks
+    }
+
+    #[test]
+    fn ranges_lists_steps_and_caps_are_counted() {
+        for (text, n) in [
+            ("0-99", 100),
+            ("7", 1),
+            ("1,3,5-7", 5),
+            ("0-99:4", 25),
+            ("0-9%2", 10),
+            ("[1-3]", 3),
+            ("1-3,2-4", 4),
+            ("0-10:5,5", 3),
+            ("0-0", 1),
+            (" 1-2 ", 2),
+        ] {
+            assert_eq!(tasks(text), Some(n), "{text}");
+        }
+        for text in ["", "a", "3-1", "1-", "-1", "1-3:0", "1,,2", "1-99999999999"] {
+            assert_eq!(tasks(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_cap_is_read_apart() {
+        assert_eq!(ArraySpec::new("0-9%2").running_max, Some(2));
+        assert_eq!(ArraySpec::new("0-9").running_max, None);
+        assert_eq!(ArraySpec::new("0-9%0").running_max, None);
+        assert_eq!(ArraySpec::new("0-9%x").running_max, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "[0-9,:%\\-\\[\\] a]{0,30}") {
+            let _ = tasks(&text);
+        }
+
+        #[test]
+        fn the_count_is_that_of_a_set(parts in prop::collection::vec((0u64..60, 0u64..20, 1u64..5), 1..6)) {
+            let text = parts.iter().map(|(a, n, s)| format!("{a}-{}:{s}", a + n)).collect::<Vec<_>>().join(",");
+            let set: std::collections::BTreeSet<u64> =
+                parts.iter().flat_map(|&(a, n, s)| (a..=a + n).step_by(s as usize)).collect();
+            prop_assert_eq!(tasks(&text), Some(set.len() as u64));
+        }
+    }
+}

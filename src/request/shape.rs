@@ -1,0 +1,277 @@
+//! What a request adds up to: nodes, tasks, GPUs, CPUs and memory, per job and per node.
+//!
+//! Whatever the user fixes is a number, whatever a range leaves open is a range, and what only
+//! Slurm decides stays open. All of it follows from one function, [`Shape::at`], which says what
+//! the request means on a given number of nodes.
+
+use super::{Memory, Request};
+
+/// A number that the request fixes, bounds, or leaves to Slurm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Amount {
+    /// At least this many.
+    pub low: u64,
+    /// At most this many; `None` where only Slurm decides.
+    pub high: Option<u64>,
+}
+
+impl Amount {
+    /// A fixed number.
+    pub const fn exactly(n: u64) -> Amount {
+        Amount { low: n, high: Some(n) }
+    }
+
+    /// A lower bound; the rest is Slurm's to decide.
+    pub const fn at_least(low: u64) -> Amount {
+        Amount { low, high: None }
+    }
+
+    /// The number where it is fixed.
+    pub fn fixed(self) -> Option<u64> {
+        self.high.filter(|&high| high == self.low)
+    }
+}
+
+/// What one node of a partition has, as far as the policy says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeFacts {
+    /// `cpus_per_node`.
+    pub cpus: Option<u64>,
+    /// `gpus_per_node`.
+    pub gpus: Option<u64>,
+    /// `memory_per_node`, MB.
+    pub memory: Option<u64>,
+}
+
+/// What a request means on a given number of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct At {
+    /// Tasks of the job.
+    pub tasks: u64,
+    /// GPUs of the job. `None`: Slurm decides (sockets).
+    pub gpus: Option<u64>,
+    /// CPUs of the job, from tasks, CPUs per GPU and every minimum.
+    pub cpus: u64,
+}
+
+/// The derived amounts of one request on one kind of node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Nodes.
+    pub nodes: Amount,
+    /// Tasks.
+    pub tasks: Amount,
+    /// GPUs asked for by any option, `None` when no option names them; zero of them is zero.
+    pub gpus: Option<Amount>,
+    /// GPUs on each node, likewise.
+    pub gpus_per_node: Option<Amount>,
+    /// CPUs of the job.
+    pub cpus: Amount,
+    /// CPUs on each node.
+    pub cpus_per_node: Amount,
+    /// Memory of the job in MB, `None` when no option states it.
+    pub memory: Option<Amount>,
+    /// Memory on each node in MB, likewise.
+    pub memory_per_node: Option<Amount>,
+}
+
+impl Shape {
+    /// Derives all amounts.
+    pub fn of(request: &Request<'_>, node: NodeFacts) -> Shape {
+        let nodes = nodes(request, node);
+        let low = Shape::at(request, nodes.low);
+        let high = nodes.high.map(|n| Shape::at(request, n));
+        let range = |f: &dyn Fn(At) -> u64| {
+            let (a, b) = (f(low), high.map(f));
+            Amount {
+                low: b.map_or(a, |b| a.min(b)),
+                high: b.map(|b| a.max(b)).or(fixed_anyhow(request, f, nodes)),
+            }
+        };
+        let tasks = range(&|at| at.tasks);
+        let cpus = range(&|at| at.cpus);
+        let stated = gpus_are_stated(request);
+        let gpus = stated.then(|| match low.gpus {
+            Some(_) => range(&|at| at.gpus.unwrap_or(0)),
+            None => Amount::at_least(request.tres_per_socket.gpu_count().unwrap_or(0)),
+        });
+        let gpus_per_node = gpus.map(|total| match request.tres_per_node.gpu_count() {
+            Some(n) => Amount::exactly(n),
+            None => spread(total, nodes),
+        });
+        let cpus_per_node = cpus_per_node(request, cpus, gpus_per_node, nodes);
+        let (memory, memory_per_node) =
+            memory(request, node, nodes, cpus, cpus_per_node, gpus, gpus_per_node);
+        Shape { nodes, tasks, gpus, gpus_per_node, cpus, cpus_per_node, memory, memory_per_node }
+    }
+
+    /// What the request means on `nodes` nodes.
+    pub fn at(request: &Request<'_>, nodes: u64) -> At {
+        let per_task_gpus = request.tres_per_task.gpu_count();
+        let per_gpu_tasks = request.ntasks_per_gpu.map(u64::from);
+        // GPUs that do not depend on the number of tasks.
+        let gpus_without_tasks = || -> Option<u64> {
+            if let Some(n) = request.tres_per_job.gpu_count() {
+                return Some(n);
+            }
+            if let Some(n) = request.tres_per_node.gpu_count() {
+                return Some(n.saturating_mul(nodes));
+            }
+            let sockets = u64::from(request.sockets_per_node?);
+            let n = request.tres_per_socket.gpu_count()?;
+            Some(n.saturating_mul(sockets).saturating_mul(nodes))
+        };
+        let tasks = match (request.num_tasks, request.ntasks_per_node, per_gpu_tasks) {
+            (Some(n), _, _) => u64::from(n),
+            (None, Some(per_node), _) => u64::from(per_node).saturating_mul(nodes),
+            (None, None, Some(per_gpu)) => {
+                gpus_without_tasks().map_or(nodes, |gpus| per_gpu.saturating_mul(gpus).max(1))
+            }
+            // One task a node is Slurm's default (sbatch(1), --ntasks).
+            (None, None, None) => nodes,
+        };
+        let gpus = match (request.tres_per_job.gpu_count(), per_task_gpus) {
+            (None, Some(n)) => Some(n.saturating_mul(tasks)),
+            _ => gpus_without_tasks(),
+        };
+        let gpus = gpus.or_else(|| (!gpus_are_stated(request)).then_some(0));
+        let per_task = cpus_per_task(request);
+        let from_tasks = if request.overcommit { nodes } else { tasks.saturating_mul(per_task) };
+        let from_gpus = cpus_per_gpu(request).zip(gpus).map_or(0, |(n, gpus)| n.saturating_mul(gpus));
+        let cpus = from_tasks
+            .max(from_gpus)
+            .max(request.min_cpus.map_or(0, u64::from))
+            .max(request.pn_min_cpus.map_or(0, u64::from).saturating_mul(nodes));
+        At { tasks, gpus, cpus }
+    }
+}
+
+/// Whether any option names GPUs, be it zero of them.
+pub fn gpus_are_stated(request: &Request<'_>) -> bool {
+    [&request.tres_per_job, &request.tres_per_node, &request.tres_per_socket, &request.tres_per_task]
+        .iter()
+        .any(|t| t.gpus().next().is_some())
+}
+
+/// `--cpus-per-gpu`.
+pub fn cpus_per_gpu(request: &Request<'_>) -> Option<u64> {
+    request.cpus_per_tres.gpu_count()
+}
+
+/// `--mem-per-gpu`, MB.
+pub fn memory_per_gpu(request: &Request<'_>) -> Option<u64> {
+    request.mem_per_tres.gpu_count()
+}
+
+/// `--cpus-per-task`, or the `cpu=` of `--tres-per-task`, else 1.
+fn cpus_per_task(request: &Request<'_>) -> u64 {
+    let tres = || request.tres_per_task.items().find(|i| i.name == "cpu").and_then(|i| i.count);
+    request.cpus_per_task.map(u64::from).or_else(tres).unwrap_or(1)
+}
+
+/// The number of nodes. Where `--nodes` is not given, Slurm takes "enough nodes to satisfy the
+/// requested resources" (sbatch(1)): at least what the facts prove, at most one a task.
+fn nodes(request: &Request<'_>, node: NodeFacts) -> Amount {
+    if let Some(low) = request.min_nodes.map(u64::from).filter(|&n| n > 0) {
+        let high = request.max_nodes.map(u64::from).filter(|&n| n >= low);
+        return Amount { low, high };
+    }
+    let per_job = request.tres_per_job.gpu_count().filter(|&n| n > 0);
+    if let (Some(total), Some(per_node)) = (per_job, request.tres_per_node.gpu_count().filter(|&n| n > 0)) {
+        if total % per_node == 0 {
+            return Amount::exactly(total / per_node);
+        }
+    }
+    let one = Shape::at(request, 1);
+    let enough =
+        |needed: u64, per_node: Option<u64>| per_node.filter(|&n| n > 0).map_or(1, |n| needed.div_ceil(n));
+    let tasks_fit = match (request.num_tasks, request.ntasks_per_node) {
+        (Some(n), Some(per_node)) if per_node > 0 => u64::from(n).div_ceil(u64::from(per_node)),
+        _ => 1,
+    };
+    let gpus_needed =
+        per_job.or(one.gpus.filter(|_| request.num_tasks.is_some() && request.tres_per_node.is_empty()));
+    let low = tasks_fit
+        .max(enough(gpus_needed.unwrap_or(0), node.gpus))
+        .max(if request.num_tasks.is_some() { enough(one.cpus, node.cpus) } else { 1 })
+        .max(1);
+    let high = match (request.num_tasks, per_job) {
+        // GPUs per job may be spread whatever the tasks are.
+        (_, Some(2..)) => None,
+        (Some(n), _) => Some(u64::from(n).max(low)),
+        (None, _) => Some(low),
+    };
+    Amount { low, high }
+}
+
+/// The upper end where the number of nodes is open but does not matter: the amount is the same
+/// on one node more.
+fn fixed_anyhow(request: &Request<'_>, f: &dyn Fn(At) -> u64, nodes: Amount) -> Option<u64> {
+    let (here, there) =
+        (f(Shape::at(request, nodes.low)), f(Shape::at(request, nodes.low.saturating_add(1))));
+    (here == there).then_some(here)
+}
+
+/// A total over nodes: known for each node only where there is one node, or nothing to spread.
+fn spread(total: Amount, nodes: Amount) -> Amount {
+    match (nodes.fixed(), total.fixed()) {
+        (Some(1), _) => total,
+        (_, Some(0)) => Amount::exactly(0),
+        _ => Amount::at_least(nodes.high.map_or(0, |n| total.low.div_ceil(n.max(1)))),
+    }
+}
+
+fn cpus_per_node(
+    request: &Request<'_>,
+    cpus: Amount,
+    gpus_per_node: Option<Amount>,
+    nodes: Amount,
+) -> Amount {
+    let stated = [
+        request
+            .ntasks_per_node
+            .filter(|_| !request.overcommit)
+            .map(|n| u64::from(n).saturating_mul(cpus_per_task(request))),
+        request.pn_min_cpus.map(u64::from),
+        cpus_per_gpu(request)
+            .zip(gpus_per_node.and_then(Amount::fixed))
+            .map(|(n, gpus)| n.saturating_mul(gpus)),
+    ];
+    let stated = stated.into_iter().flatten().max().unwrap_or(0);
+    let rest = spread(cpus, nodes);
+    Amount {
+        low: rest.low.max(stated),
+        high: match rest.high {
+            Some(high) => Some(high.max(stated)),
+            // One task a node: each node holds exactly what was stated for it.
+            None => (request.ntasks_per_node.is_some() && stated > 0 && request.num_tasks.is_none())
+                .then_some(stated),
+        },
+    }
+}
+
+fn memory(
+    request: &Request<'_>,
+    node: NodeFacts,
+    nodes: Amount,
+    cpus: Amount,
+    cpus_per_node: Amount,
+    gpus: Option<Amount>,
+    gpus_per_node: Option<Amount>,
+) -> (Option<Amount>, Option<Amount>) {
+    let times = |a: Amount, n: u64| Amount {
+        low: a.low.saturating_mul(n),
+        high: a.high.map(|h| h.saturating_mul(n)),
+    };
+    match (request.memory, memory_per_gpu(request)) {
+        (Memory::PerNode(mb), _) => (Some(times(nodes, mb)), Some(Amount::exactly(mb))),
+        (Memory::PerCpu(0), None) => (None, None),
+        (Memory::PerCpu(mb), _) => (Some(times(cpus, mb)), Some(times(cpus_per_node, mb))),
+        (Memory::WholeNode, _) => match node.memory {
+            Some(mb) => (Some(times(nodes, mb)), Some(Amount::exactly(mb))),
+            None => (Some(Amount::at_least(0)), Some(Amount::at_least(0))),
+        },
+        (Memory::Unset, Some(mb)) => (gpus.map(|g| times(g, mb)), gpus_per_node.map(|g| times(g, mb))),
+        (Memory::Unset, None) => (None, None),
+    }
+}

@@ -1,0 +1,170 @@
+//! TRES text such as `gres/gpu:a100:2`: every spelling and series form, read without allocating.
+//!
+//! Up to 20.11 Slurm sent `gpu:a100:2`, up to 23.02 `gres:gpu:a100:2`, since 23.11
+//! `gres/gpu:a100:2`, in `tres_per_task` since 24.05 `gres/gpu:a100=2`; old clients and
+//! `scontrol update TresPerNode=` hand in any of them (observed on 22.05.8, 24.11.5, 26.05.5).
+//! A list is kept as text and read item by item; counts are summed, never matched as text.
+
+use std::borrow::Cow;
+
+/// A comma list of TRES, empty when not stated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tres<'a>(Cow<'a, str>);
+
+/// One item of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'t> {
+    /// `gpu`, `cpu`, `mem`, `shard`, `license/matlab`: without the `gres` prefix.
+    pub name: &'t str,
+    /// The type, `a100` in `gpu:a100:2`.
+    pub kind: Option<&'t str>,
+    /// How many; 1 where not stated. `None`: the text is no count that Slurm would read.
+    pub count: Option<u64>,
+}
+
+impl<'a> Tres<'a> {
+    /// The list in `text`; `NULL` and empty text are the empty list.
+    pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
+        Tres(text.into())
+    }
+
+    /// The text as it came.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether nothing was stated.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The items in order.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        self.0.split(',').map(str::trim).filter(|t| !t.is_empty()).map(Item::parse)
+    }
+
+    /// The items that ask for GPUs.
+    pub fn gpus(&self) -> impl Iterator<Item = Item<'_>> {
+        self.items().filter(|i| i.name == "gpu")
+    }
+
+    /// GPUs in all, `None` when no item names GPUs (zero of them is `Some(0)`).
+    /// An unreadable count is taken as 1: Slurm will refuse it, and no rule should pass it as zero.
+    pub fn gpu_count(&self) -> Option<u64> {
+        self.gpus()
+            .fold(None, |sum: Option<u64>, i| Some(sum.unwrap_or(0).saturating_add(i.count.unwrap_or(1))))
+    }
+}
+
+impl<'t> Item<'t> {
+    fn parse(text: &'t str) -> Item<'t> {
+        let text = text.strip_prefix("gres/").or_else(|| text.strip_prefix("gres:")).unwrap_or(text);
+        // 24.05+ separates the count by '=', everything before it is name and type.
+        let (path, eq_count) = match text.split_once('=') {
+            Some((path, count)) => (path, Some(count)),
+            None => (text, None),
+        };
+        // `(S:0-1)` and the like are socket notes of Slurm's own output, not part of a count.
+        let path = path.split('(').next().unwrap_or(path);
+        let mut parts = path.splitn(3, ':');
+        let name = parts.next().unwrap_or("");
+        let (second, third) = (parts.next(), parts.next());
+        if let Some(count) = eq_count {
+            return Item { name, kind: second.filter(|k| !k.is_empty()), count: count_of(count) };
+        }
+        match (second, third) {
+            (None, _) => Item { name, kind: None, count: Some(1) },
+            // `gpu:2` is a count, `gpu:a100` a type: Slurm decides by the first character
+            // being a digit and the whole being a number (gres.c).
+            (Some(second), None) => match count_of(second) {
+                Some(count) => Item { name, kind: None, count: Some(count) },
+                None => Item { name, kind: Some(second).filter(|k| !k.is_empty()), count: Some(1) },
+            },
+            (Some(second), Some(third)) => {
+                Item { name, kind: Some(second).filter(|k| !k.is_empty()), count: count_of(third) }
+            }
+        }
+    }
+}
+
+/// A count with Slurm's suffixes k, m, g, t, p (powers of 1024; gres.c, `suffix_mult`).
+fn count_of(text: &str) -> Option<u64> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, suffix) = text.split_at(digits);
+    let number: u64 = number.parse().ok()?;
+    let shift = match suffix.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" | "kib" => 10,
+        "m" | "mib" => 20,
+        "g" | "gib" => 30,
+        "t" | "tib" => 40,
+        "p" | "pib" => 50,
+        _ => return None,
+    };
+    number.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn only(text: &str) -> Item<'_> {
+        let mut items = text.split(',').map(Item::parse);
+        let item = items.next().expect("an item");
+        assert_eq!(items.next(), None);
+        item
+    }
+
+    #[test]
+    fn every_series_form_is_the_same_request() {
+        for text in ["gpu:a100:2", "gres:gpu:a100:2", "gres/gpu:a100:2", "gres/gpu:a100=2", "gpu:a100=2"] {
+            assert_eq!(only(text), Item { name: "gpu", kind: Some("a100"), count: Some(2) }, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_missing_count_is_one_and_zero_is_zero() {
+        assert_eq!(Tres::new("gres/gpu").gpu_count(), Some(1));
+        assert_eq!(Tres::new("gres:gpu:a100").gpu_count(), Some(1));
+        assert_eq!(Tres::new("gpu:0").gpu_count(), Some(0));
+        assert_eq!(Tres::new("gres/gpu:a100=0").gpu_count(), Some(0));
+        assert_eq!(Tres::new("gres/craynetwork:1").gpu_count(), None);
+        assert_eq!(Tres::new("").gpu_count(), None);
+    }
+
+    #[test]
+    fn lists_are_summed_and_other_resources_left_out() {
+        let tres = Tres::new("gres/gpu:a100:2,gres/gpu:h100:1,gres/nvme:4,cpu=3");
+        assert_eq!(tres.gpu_count(), Some(3));
+        assert_eq!(tres.items().count(), 4);
+        assert_eq!(tres.items().last(), Some(Item { name: "cpu", kind: None, count: Some(3) }));
+    }
+
+    #[test]
+    fn suffixes_and_types_that_start_with_a_digit() {
+        assert_eq!(Tres::new("gpu:1k").gpu_count(), Some(1024));
+        let mig = only("gres/gpu:3g.20gb:2");
+        assert_eq!((mig.kind, mig.count), (Some("3g.20gb"), Some(2)));
+        let typed = only("gpu:2080ti");
+        assert_eq!((typed.kind, typed.count), (Some("2080ti"), Some(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_without_a_panic(text in "\\PC{0,40}") {
+            let tres = Tres::new(text.as_str());
+            let _ = (tres.items().count(), tres.gpu_count());
+        }
+
+        #[test]
+        fn all_forms_of_a_count_agree(kind in "[a-z][a-z0-9._-]{0,8}", n in 0u64..100_000) {
+            for text in [
+                format!("gpu:{kind}:{n}"), format!("gres:gpu:{kind}:{n}"),
+                format!("gres/gpu:{kind}:{n}"), format!("gres/gpu:{kind}={n}"),
+            ] {
+                prop_assert_eq!(only(&text), Item { name: "gpu", kind: Some(kind.as_str()), count: Some(n) });
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The rules: one file each, one table. A new rule is one file here, one line in [`ALL`], and one
+//! case file in `tests/cases`.
+
+mod array_logs;
+mod cpus_per_gpu;
+mod exclusive;
+mod per_gpu;
+mod qos_entitlement;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use crate::case::{Candidate, Case};
+use crate::judge::Report;
+use crate::verdict::Topic;
+
+/// Every rule, in the order in which findings of one topic are told.
+pub static ALL: &[&RuleInfo] =
+    &[&qos_entitlement::RULE, &exclusive::RULE, &cpus_per_gpu::RULE, &array_logs::RULE];
+
+/// The rule of this name.
+pub fn find(name: &str) -> Option<&'static RuleInfo> {
+    ALL.iter().copied().find(|r| r.name == name)
+}
+
+/// A rule as the table holds it.
+#[derive(Debug)]
+pub struct RuleInfo {
+    /// Its name in policy files and messages.
+    pub name: &'static str,
+    /// Where its findings stand in a message.
+    pub topic: Topic,
+    /// What `sluice explain` prints: the doc comment of its options, in Markdown with the headings
+    /// What it holds, Why, Refused, Accepted, Options.
+    pub explanation: &'static str,
+    /// Whether a written reason may lift it.
+    pub justifiable: bool,
+    /// Reads its own options from what is left of `[rule.NAME]`.
+    pub parse: fn(Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>,
+}
+
+impl PartialEq for RuleInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// A rule with its options, ready to judge.
+pub trait Check: Send + Sync {
+    /// Judges `case` in one of the partitions it may run in. Called for each candidate that the
+    /// entry's `when` matches; equal findings of several candidates become one.
+    fn check(&self, case: &Case<'_>, candidate: &Candidate<'_>, report: &mut Report<'_, '_>);
+}
+
+/// Reads a rule's options.
+fn parse<T>(table: Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>
+where
+    T: serde::de::DeserializeOwned + Check + 'static,
+{
+    Ok(Box::new(T::deserialize(toml::de::ValueDeserializer::from(table))?))
+}
+
+/// A rule's options and its explanation from one doc comment: defines the struct, strict when read
+/// from a policy file, and `EXPLANATION`.
+macro_rules! explained {
+    ($(#[doc = $line:literal])+ pub struct $name:ident $body:tt) => {
+        $(#[doc = $line])+
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name $body
+
+        /// What `sluice explain` prints.
+        pub const EXPLANATION: &str = concat!($($line, "\n"),+);
+    };
+}
+pub(crate) use explained;
