@@ -9,5 +9,6 @@ pub mod message;
 pub mod policy;
 pub mod request;
 pub mod rules;
+pub mod update;
 pub mod verdict;
 pub mod words;

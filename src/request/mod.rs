@@ -9,6 +9,7 @@ pub mod array;
 pub mod dependency;
 pub mod log_path;
 pub mod memory;
+mod merge;
 pub mod options;
 pub mod partition_list;
 pub mod shape;
