@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn lines_break_at_spaces_and_the_reference_stays_whole() {
-        let text = format!("more: sluice explain {} (ref{GLUE}7f3a9c21)", "a-rule ".repeat(13).trim());
+        let text = format!("more: sluice explain {} (ref{GLUE}7f3a9c21)", "a-rule ".repeat(10).trim());
         let lines = wrap(&text);
         assert_eq!(lines.len(), 2);
         assert_eq!(lines.last().map(String::as_str), Some("  (ref 7f3a9c21)"));
