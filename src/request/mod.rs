@@ -7,6 +7,7 @@
 
 pub mod array;
 pub mod dependency;
+pub mod description;
 pub mod log_path;
 pub mod memory;
 mod merge;
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 use crate::verdict::Edit;
 
 pub use array::ArraySpec;
+pub use description::Description;
 pub use log_path::LogPath;
 pub use memory::Memory;
 pub use shape::{Amount, Shape};
