@@ -7,6 +7,7 @@ pub mod date;
 pub mod judge;
 pub mod message;
 pub mod policy;
+pub mod record;
 pub mod request;
 pub mod rules;
 pub mod update;
