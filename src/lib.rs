@@ -12,6 +12,7 @@ pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]
 pub mod slurm;
+pub mod submit_line;
 pub mod update;
 pub mod verdict;
 pub mod words;
