@@ -11,6 +11,7 @@ pub mod limit;
 pub mod load;
 pub mod names;
 pub mod raw;
+pub mod values;
 
 use std::fmt;
 
