@@ -3,9 +3,8 @@
 use super::{Check, RuleInfo, explained, parse};
 use crate::case::{Candidate, Case};
 use crate::judge::Report;
-use crate::request::memory::Mb;
-use crate::request::time::Minutes;
-use crate::request::{Memory, Request, TimeLimit, shape};
+use crate::request::options::OptionTest;
+use crate::request::{Memory, Origin, Request, shape};
 use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic};
 use crate::words::shown;
 
@@ -43,29 +42,32 @@ explained! {
     /// ```
     ///
     /// # Options
-    /// `require`: what must be stated: any of `"nodes"`, `"ntasks"`, `"ntasks-per-node"`,
-    /// `"cpus-per-task"`, `"cpus-per-gpu"`, `"mem"` (by any option for memory), `"time"`,
-    /// `"partition"`, `"qos"`, `"account"`. None where it is left out.
+    /// `require`: options that must be stated, by long name, such as
+    /// `["nodes", "time", "partition"]`. Any that slurmctld can see; `"mem"` is stated by any option
+    /// for memory, `"gpus"` by any option for GPUs. None where it is left out.
     pub struct ExplicitShape {
         #[serde(default)]
         require: Vec<Required>,
     }
 }
 
-/// An option that may be required.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum Required {
-    Nodes,
-    Ntasks,
-    NtasksPerNode,
-    CpusPerTask,
-    CpusPerGpu,
-    Mem,
-    Time,
-    Partition,
-    Qos,
-    Account,
+/// An option that must be stated.
+#[derive(Debug)]
+struct Required(OptionTest);
+
+impl<'de> serde::Deserialize<'de> for Required {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        use serde::de::Error as _;
+        let text = String::deserialize(deserializer)?;
+        let test = OptionTest::new(&text).map_err(|bad| {
+            let help = bad.help.map(|help| format!("; {help}")).unwrap_or_default();
+            D::Error::custom(format!("{}{help}", bad.message))
+        })?;
+        match test.value() {
+            None => Ok(Required(test)),
+            Some(_) => Err(D::Error::custom("an option without a value: what it is set to is the job's own")),
+        }
+    }
 }
 
 impl Check for ExplicitShape {
@@ -76,9 +78,9 @@ impl Check for ExplicitShape {
         let ambiguous = ambiguous_total(case);
         for required in &self.require {
             // Without nodes the total says more than that they are missing.
-            let told = *required == Required::Nodes && ambiguous.is_some();
+            let told = required.name() == "nodes" && ambiguous.is_some();
             if !told && !required.is_stated(case.request) {
-                report.complain(missing(*required, case, candidate));
+                report.complain(missing(required, case, candidate));
             }
         }
         if let Some(complaint) = ambiguous {
@@ -89,74 +91,44 @@ impl Check for ExplicitShape {
 
 impl Required {
     /// Long name, without dashes.
-    fn option(self) -> &'static str {
-        match self {
-            Required::Nodes => "nodes",
-            Required::Ntasks => "ntasks",
-            Required::NtasksPerNode => "ntasks-per-node",
-            Required::CpusPerTask => "cpus-per-task",
-            Required::CpusPerGpu => "cpus-per-gpu",
-            Required::Mem => "mem",
-            Required::Time => "time",
-            Required::Partition => "partition",
-            Required::Qos => "qos",
-            Required::Account => "account",
-        }
+    fn name(&self) -> &'static str {
+        self.0.option().name
     }
 
-    fn is_stated(self, request: &Request<'_>) -> bool {
-        let named = |text: &Option<crate::request::Text<'_>>| text.as_deref().is_some_and(|t| !t.is_empty());
-        match self {
-            Required::Nodes => request.min_nodes.is_some(),
-            Required::Ntasks => request.num_tasks.is_some(),
-            Required::NtasksPerNode => request.ntasks_per_node.is_some(),
-            Required::CpusPerTask => request.cpus_per_task.is_some(),
-            Required::CpusPerGpu => !request.cpus_per_tres.is_empty(),
-            Required::Mem => request.memory != Memory::Unset || !request.mem_per_tres.is_empty(),
-            Required::Time => request.time_limit != TimeLimit::Unset,
-            Required::Partition => named(&request.partition),
-            Required::Qos => named(&request.qos),
-            Required::Account => named(&request.account),
+    /// Whether the request states it, for memory and GPUs by any option of its kind.
+    fn is_stated(&self, request: &Request<'_>) -> bool {
+        match self.name() {
+            "mem" => request.memory != Memory::Unset || shape::memory_per_gpu(request).is_some(),
+            "gpus" => shape::asks_for_gpus(request),
+            // srun and salloc keep it to themselves.
+            _ if self.0.option().batch_only && request.origin == Origin::Interactive => true,
+            _ => self.0.is_given(request),
         }
     }
 
     /// The option with what Slurm would take anyhow, where that is known.
-    fn as_it_is(self, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<String> {
+    fn as_it_is(&self, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<String> {
         let shape = &candidate.shape;
-        match self {
-            Required::Nodes => shape.nodes.fixed().map(|n| n.to_string()),
-            Required::Ntasks => shape.tasks.fixed().map(|n| n.to_string()),
-            Required::NtasksPerNode if shape.nodes.fixed() == Some(1) => {
-                shape.tasks.fixed().map(|n| n.to_string())
-            }
-            Required::Partition => candidate.partition().map(str::to_owned),
-            Required::Qos => candidate.qos(case).map(|q| q.name.clone()),
-            Required::Account => case.account().map(|a| a.name.clone()),
+        match self.name() {
+            "nodes" => shape.nodes.fixed().map(|n| n.to_string()),
+            "ntasks" => shape.tasks.fixed().map(|n| n.to_string()),
+            "partition" => candidate.partition().map(str::to_owned),
+            "qos" => candidate.qos(case).map(|q| q.name.clone()),
+            "account" => case.account().map(|a| a.name.clone()),
             _ => None,
-        }
-    }
-
-    /// What such an option looks like.
-    fn example(self) -> String {
-        match self {
-            Required::Nodes => "1".to_owned(),
-            Required::Mem => Mb(64 << 10).to_string(),
-            Required::Time => Minutes(240).to_string(),
-            Required::Partition | Required::Qos | Required::Account => "NAME".to_owned(),
-            _ => "4".to_owned(),
         }
     }
 }
 
-fn missing(required: Required, case: &Case<'_>, candidate: &Candidate<'_>) -> Complaint {
-    let option = required.option();
+fn missing(required: &Required, case: &Case<'_>, candidate: &Candidate<'_>) -> Complaint {
+    let option = required.name();
     let remedy = match required.as_it_is(case, candidate) {
         Some(value) => Remedy::exactly(option, value),
-        None => Remedy::Change(format!("state it, such as --{option}={}", required.example())),
+        None => Remedy::Change(format!("state --{option}")),
     };
     Complaint {
         // The name by which time-limit knows it, which says the same better.
-        quantity: if required == Required::Time { "time limit" } else { option },
+        quantity: if option == "time" { "time limit" } else { option },
         asked: format!("--{option} is not given"),
         allowed: Some(Allowed {
             place: Place::Site,
@@ -166,15 +138,15 @@ fn missing(required: Required, case: &Case<'_>, candidate: &Candidate<'_>) -> Co
         excess: 1,
         options: vec![option],
         remedies: vec![remedy],
-        errno: match required {
-            Required::Time => Errno::MissingTimeLimit,
-            Required::Partition => Errno::InvalidPartitionName,
-            Required::Qos => Errno::InvalidQos,
-            Required::Account => Errno::InvalidAccount,
-            Required::Nodes => Errno::InvalidNodeCount,
+        errno: match option {
+            "time" => Errno::MissingTimeLimit,
+            "partition" => Errno::InvalidPartitionName,
+            "qos" => Errno::InvalidQos,
+            "account" => Errno::InvalidAccount,
+            "nodes" => Errno::InvalidNodeCount,
             _ => Errno::AccessDenied,
         },
-        told_by: (required == Required::Time).then_some("time-limit"),
+        told_by: (option == "time").then_some("time-limit"),
     }
 }
 
