@@ -12,6 +12,8 @@ pub mod policy_test;
 pub mod record;
 pub mod request;
 pub mod rules;
+#[cfg(feature = "plugin")]
+pub mod slurm;
 pub mod submit_line;
 pub mod update;
 pub mod verdict;
