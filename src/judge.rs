@@ -8,7 +8,7 @@ use crate::case::{Candidate, Case};
 use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
-use crate::policy::{Mode, OnError, Policy, RuleSet, Settings};
+use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -40,6 +40,8 @@ struct Source<'p> {
     rule: &'p str,
     topic: Topic,
     settings: &'p Settings,
+    /// As far as the rule itself may go.
+    at_most: Mode,
 }
 
 /// An edit that a rule wants for one candidate.
@@ -114,6 +116,31 @@ pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, toda
     verdict
 }
 
+/// Tells the rules that remember that a request was submitted and accepted. For real submissions
+/// alone: not for updates, nor for tests. Never panics and never blocks.
+pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) {
+    let remembering = |set: &&RuleSet| set.entries.iter().any(|e| e.check.memory().is_some());
+    if request.test_only || !policy.rules.iter().any(|set| remembering(&set)) {
+        return;
+    }
+    let remember = || {
+        let case = Case::new(policy, request, cluster, today);
+        for set in policy.rules.iter().filter(remembering) {
+            let applies = |e: &&RuleEntry| {
+                let when = e.settings.when.as_ref();
+                when.is_none_or(|w| case.candidates.iter().any(|c| w.matches(&case, c)))
+            };
+            let Some(entry) = set.entries.iter().find(applies) else { continue };
+            let off = entry.settings.effective(policy.site.mode, today).0 == Mode::Off;
+            if let Some(memory) = entry.check.memory().filter(|_| !off) {
+                memory.accepted(&case);
+            }
+        }
+    };
+    // A submission that is forgotten costs a warning, nothing else.
+    let _ = catch_unwind(AssertUnwindSafe(remember));
+}
+
 /// Everything but the second look at the edits.
 fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = Verdict::default();
@@ -129,7 +156,8 @@ fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today
         }
         let guarded = || {
             limit::check_all(&case, candidate, |limit, topic, complaint| {
-                let source = Source { rule: &limit.name, topic, settings: &limit.settings };
+                let at_most = Mode::Enforce;
+                let source = Source { rule: &limit.name, topic, settings: &limit.settings, at_most };
                 Report { book: &mut book, source, candidate: index }.complain(complaint);
             });
         };
@@ -166,7 +194,8 @@ fn check_rule<'p>(
     if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
         return;
     }
-    let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
+    let (settings, at_most) = (&entry.settings, entry.check.at_most());
+    let source = Source { rule: set.info.name, topic: set.info.topic, settings, at_most };
     entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
 }
 
@@ -180,7 +209,8 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
     for Entry { source, candidates, mut complaint } in entries {
-        let (mode, enforce_from) = source.settings.effective(case.policy.site.mode, case.today);
+        let ceiling = case.policy.site.mode.min(source.at_most);
+        let (mode, enforce_from) = source.settings.effective(ceiling, case.today);
         let good_reason = source.settings.justify.and_then(|j| reason.filter(|r| is_reason(r, j.min_length)));
         let outcome = if let Some(exempt) = exemption(case, source.rule) {
             Outcome::Exempt(exempt.to_owned())
@@ -222,8 +252,13 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             }
         }
     }
+    in_order(&mut verdict.findings);
+}
+
+/// Refusals first, then warnings; within them by topic, then by the table of rules.
+fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
-    verdict.findings.sort_by_key(|f| {
+    findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
     });
 }
@@ -263,7 +298,8 @@ fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
     }
 }
 
-/// Drops each edit that would itself cause a finding.
+/// Drops each edit that would itself cause a finding. A QoS is no convenience: without it the job
+/// would keep one that it may not have, so what the QoS brings with it is told instead.
 fn keep_harmless_edits(
     verdict: &mut Verdict,
     policy: &Policy,
@@ -275,15 +311,22 @@ fn keep_harmless_edits(
     for edit in planned {
         let mut edited = request.clone();
         edited.apply(&edit.edit);
-        let after = findings(policy, &edited, cluster, today);
-        let is_new = |f: &Finding| {
+        let mut brought = findings(policy, &edited, cluster, today).findings;
+        brought.retain(|f| {
             !verdict.findings.iter().any(|g| {
                 g.rule == f.rule
                     && g.complaint.quantity == f.complaint.quantity
                     && g.complaint.excess >= f.complaint.excess
             })
-        };
-        if !after.findings.iter().any(is_new) {
+        });
+        if brought.is_empty() {
+            verdict.edits.push(edit);
+        } else if matches!(edit.edit, Edit::Qos(_)) {
+            if !edit.made {
+                brought.iter_mut().for_each(|f| f.outcome = f.outcome.clone().max(Outcome::Audited));
+            }
+            verdict.findings.extend(brought);
+            in_order(&mut verdict.findings);
             verdict.edits.push(edit);
         }
     }

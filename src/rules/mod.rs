@@ -3,20 +3,40 @@
 
 mod array_logs;
 mod cpus_per_gpu;
+mod dependency;
+mod duplicate_submission;
 mod exclusive;
+mod export_list;
+mod lineage;
+mod owner;
 mod per_gpu;
+mod preemptible;
 mod qos_entitlement;
+mod short_job;
+mod wrap;
 
 use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::case::{Candidate, Case};
 use crate::judge::Report;
+use crate::policy::Mode;
 use crate::verdict::Topic;
 
 /// Every rule, in the order in which findings of one topic are told.
-pub static ALL: &[&RuleInfo] =
-    &[&qos_entitlement::RULE, &exclusive::RULE, &cpus_per_gpu::RULE, &array_logs::RULE];
+pub static ALL: &[&RuleInfo] = &[
+    &qos_entitlement::RULE,
+    &exclusive::RULE,
+    &cpus_per_gpu::RULE,
+    &preemptible::RULE,
+    &short_job::RULE,
+    &array_logs::RULE,
+    &wrap::RULE,
+    &export_list::RULE,
+    &dependency::RULE,
+    &duplicate_submission::RULE,
+    &lineage::RULE,
+];
 
 /// The rule of this name.
 pub fn find(name: &str) -> Option<&'static RuleInfo> {
@@ -50,6 +70,23 @@ pub trait Check: Send + Sync {
     /// Judges `case` in one of the partitions it may run in. Called for each candidate that the
     /// entry's `when` matches; equal findings of several candidates become one.
     fn check(&self, case: &Case<'_>, candidate: &Candidate<'_>, report: &mut Report<'_, '_>);
+
+    /// As far as the rule may ever go, whatever the policy says.
+    fn at_most(&self) -> Mode {
+        Mode::Enforce
+    }
+
+    /// Where the rule has to know what was accepted before; most rules have not.
+    fn memory(&self) -> Option<&dyn Memory> {
+        None
+    }
+}
+
+/// A rule that remembers. Called on the submission path: it must not block, and must bound what it
+/// keeps.
+pub trait Memory {
+    /// Takes note of a submission that was accepted.
+    fn accepted(&self, case: &Case<'_>);
 }
 
 /// Reads a rule's options.
