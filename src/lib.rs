@@ -10,6 +10,7 @@ pub mod policy;
 pub mod record;
 pub mod request;
 pub mod rules;
+pub mod submit_line;
 pub mod update;
 pub mod verdict;
 pub mod words;

@@ -9,7 +9,6 @@ use self::table::{Seen, Table};
 use super::{Check, Memory, RuleInfo, explained, parse};
 use crate::case::{Candidate, Case};
 use crate::judge::Report;
-use crate::policy::Mode;
 use crate::policy::duration::Duration;
 use crate::request::{Origin, Request, partition_list};
 use crate::verdict::{Complaint, Errno, Remedy, Topic};
@@ -96,7 +95,7 @@ impl Check for DuplicateSubmission {
             0 => "less than a minute".to_owned(),
             minutes => count(minutes, "minute"),
         };
-        report.complain(Complaint {
+        report.note(Complaint {
             quantity: "submission",
             asked: format!("the same job went to {place} {ago} ago"),
             allowed: None,
@@ -106,10 +105,6 @@ impl Check for DuplicateSubmission {
             errno: Errno::AccessDenied,
             told_by: None,
         });
-    }
-
-    fn at_most(&self) -> Mode {
-        Mode::Warn
     }
 
     fn memory(&self) -> Option<&dyn Memory> {
