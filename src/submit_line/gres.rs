@@ -50,19 +50,23 @@ pub fn derive(d: &mut Description<'static>, series: Series) -> Result<(), String
     }
     for typed in asked.iter().filter(|a| a.kind.is_some()) {
         let bare = asked.iter().find(|a| a.name == typed.name && a.kind.is_none());
-        if bare.is_some_and(|b| b.per_job + b.per_node + b.per_socket + b.per_task > 0) {
+        if bare.is_some_and(|b| [b.per_job, b.per_node, b.per_socket, b.per_task].iter().any(|&n| n > 0)) {
             return Err("Invalid GRES specification (with and without type identification)".to_owned());
         }
     }
     if series >= Series::V24_11 {
         let per_gpu = asked.iter().map(|a| a.cpus).max().unwrap_or(0);
-        let gpus: u64 = asked.iter().filter(|a| a.name == "gpu").map(|a| a.total).sum();
+        let gpus = total_gpus(&asked);
         raise_min_cpus(d, per_gpu.saturating_mul(gpus));
     }
     if series >= Series::V26_05 && d.cpus_per_task != NO_VAL16 && d.num_tasks != NO_VAL {
         raise_min_cpus(d, u64::from(d.cpus_per_task).saturating_mul(u64::from(d.num_tasks)));
     }
     Ok(())
+}
+
+fn total_gpus(asked: &[Asked]) -> u64 {
+    asked.iter().filter(|a| a.name == "gpu").fold(0, |sum, a| sum.saturating_add(a.total))
 }
 
 fn raise_min_cpus(d: &mut Description<'static>, cpus: u64) {
@@ -120,56 +124,61 @@ fn collect(d: &Description<'static>, asked: &mut Vec<Asked>) {
             let tres = Tres::new(item);
             let Some(item) = tres.items().next() else { continue };
             let Some(count) = item.count.filter(|&n| n > 0) else { continue };
-            let one = entry(asked, item.name, item.kind);
-            let total = match of {
-                Of::Job => {
-                    one.per_job = count;
-                    count
-                }
-                Of::Node => {
-                    one.per_node = count;
-                    count.saturating_mul(nodes.unwrap_or(1))
-                }
-                Of::Socket => {
-                    one.per_socket = count;
-                    count.saturating_mul(sockets)
-                }
-                Of::Task => {
-                    one.per_task = count;
-                    count.saturating_mul(tasks.unwrap_or(1))
-                }
-                Of::Cpus => {
-                    one.cpus = count;
-                    0
-                }
-                Of::Memory => 0,
-            };
-            one.total = one.total.max(total);
+            change(asked, item.name, item.kind, |one| {
+                let total = match of {
+                    Of::Job => {
+                        one.per_job = count;
+                        count
+                    }
+                    Of::Node => {
+                        one.per_node = count;
+                        count.saturating_mul(nodes.unwrap_or(1))
+                    }
+                    Of::Socket => {
+                        one.per_socket = count;
+                        count.saturating_mul(sockets)
+                    }
+                    Of::Task => {
+                        one.per_task = count;
+                        count.saturating_mul(tasks.unwrap_or(1))
+                    }
+                    Of::Cpus => {
+                        one.cpus = count;
+                        0
+                    }
+                    Of::Memory => 0,
+                };
+                one.total = one.total.max(total);
+            });
         }
     }
 }
 
-fn entry<'a>(asked: &'a mut Vec<Asked>, name: &str, kind: Option<&str>) -> &'a mut Asked {
-    let known = asked.iter().position(|a| a.name == name && a.kind.as_deref() == kind);
-    let index = known.unwrap_or_else(|| {
-        let (name, kind) = (name.to_owned(), kind.map(str::to_owned));
-        asked.push(Asked { name, kind, ..Asked::default() });
-        asked.len() - 1
-    });
-    &mut asked[index]
+/// Changes what is asked of one resource, which becomes known by it.
+fn change(asked: &mut Vec<Asked>, name: &str, kind: Option<&str>, change: impl FnOnce(&mut Asked)) {
+    match asked.iter_mut().find(|a| a.name == name && a.kind.as_deref() == kind) {
+        Some(one) => change(one),
+        None => {
+            let (name, kind) = (name.to_owned(), kind.map(str::to_owned));
+            let mut one = Asked { name, kind, ..Asked::default() };
+            change(&mut one);
+            asked.push(one);
+        }
+    }
 }
 
 /// `--ntasks-per-gpu`: tasks from GPUs, or GPUs from tasks.
 fn tasks_of_gpus(d: &mut Description<'static>, asked: &mut Vec<Asked>, gpus: bool) -> Result<(), String> {
     let per_gpu = u64::from(d.ntasks_per_tres);
     if gpus {
-        let total: u64 = asked.iter().filter(|a| a.name == "gpu").map(|a| a.total).sum();
+        let total = total_gpus(asked);
         d.num_tasks = u32::try_from(total.saturating_mul(per_gpu)).unwrap_or(NO_VAL - 1);
     } else if d.num_tasks != 0 && d.num_tasks != NO_VAL {
         let total = u64::from(d.num_tasks) / per_gpu;
-        let one = entry(asked, "gpu", None);
-        one.per_job = total;
-        one.total = one.total.max(total);
+        change(asked, "gpu", None, |one| {
+            one.per_job = total;
+            one.total = one.total.max(total);
+        });
     } else {
         return Err("gres_job_state_validate: --ntasks-per-tres needs either a GRES GPU specification or a \
                     node/ntask specification"
