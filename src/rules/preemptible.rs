@@ -164,7 +164,7 @@ fn check_max_time(case: &Case<'_>, risk: &Risk, report: &mut Report<'_, '_>) {
     let Some(TimeLimit::Minutes(max)) = risk.max_time else { return };
     let Some(over) = excess(case.request.time_limit, max) else { return };
     report.complain(Complaint {
-        quantity: "time",
+        quantity: "time limit",
         asked: stated(case.request.time_limit),
         allowed: Some(Allowed {
             place: risk.place.clone(),
