@@ -102,6 +102,15 @@ impl<'a> Case<'a> {
         Case { policy, request, cluster, today, candidates, account: OnceCell::new() }
     }
 
+    /// What was looked for and could not be known.
+    pub fn unknown(&self) -> Vec<&'static str> {
+        let account = matches!(self.account.get(), Some(None));
+        let qos = self.candidates.iter().any(|c| matches!(c.qos.get(), Some(None)));
+        let partition = self.candidates.iter().any(|c| c.name.is_none());
+        let names = [(partition, "partition"), (account, "account"), (qos, "qos")];
+        names.into_iter().filter(|(unknown, _)| *unknown).map(|(_, name)| name).collect()
+    }
+
     /// The account that Slurm will charge.
     pub fn account(&self) -> Option<&Effective> {
         let look_up = || match self.request.account.as_deref().filter(|a| !a.is_empty()) {

@@ -145,6 +145,9 @@ fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today
     if !wishes.is_empty() {
         plan(&mut verdict, &case, &wishes);
     }
+    if !verdict.is_plain() {
+        verdict.unknown = case.unknown();
+    }
     verdict.failure_refuses =
         !verdict.failed.is_empty() && policy.site.on_error == OnError::Refuse && !is_root(policy, request);
     verdict

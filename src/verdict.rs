@@ -209,6 +209,8 @@ pub enum Outcome {
     Exempt(String),
     /// Told by another rule's finding, no milder than this one would be.
     Covered,
+    /// An update that leaves things no worse than the job already is.
+    Standing,
 }
 
 /// A value that Sluice fills in.

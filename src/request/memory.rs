@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// `pn_min_memory` of `job_desc_msg_t`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Memory {
     /// Neither `--mem` nor `--mem-per-cpu`.
     #[default]

@@ -275,3 +275,107 @@ fn memory(
         (Memory::Unset, None) => (None, None),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Tres;
+
+    const NODE: NodeFacts = NodeFacts { cpus: Some(64), gpus: Some(4), memory: Some(512_000) };
+
+    fn gpus(text: &str) -> Request<'_> {
+        Request { tres_per_job: Tres::new(text), ..Request::default() }
+    }
+
+    fn per_node(text: &str) -> Request<'_> {
+        Request { tres_per_node: Tres::new(text), ..Request::default() }
+    }
+
+    #[test]
+    fn a_request_that_says_nothing_is_one_task_on_one_node() {
+        let shape = Shape::of(&Request::default(), NODE);
+        assert_eq!(shape.nodes, Amount::exactly(1));
+        assert_eq!(shape.tasks, Amount::exactly(1));
+        assert_eq!(shape.cpus, Amount::exactly(1));
+        assert_eq!((shape.gpus, shape.memory), (None, None));
+    }
+
+    #[test]
+    fn gpus_per_job_leave_the_nodes_to_slurm_and_still_have_a_total() {
+        let shape = Shape::of(&gpus("gres/gpu:4"), NODE);
+        assert_eq!(shape.gpus, Some(Amount::exactly(4)));
+        assert_eq!(shape.nodes, Amount::at_least(1));
+        assert_eq!(shape.gpus_per_node.and_then(Amount::fixed), None);
+        assert_eq!(Shape::of(&gpus("gres/gpu:8"), NODE).nodes.low, 2);
+        assert_eq!(Shape::of(&gpus("gres/gpu:1"), NODE).gpus_per_node, Some(Amount::exactly(1)));
+        assert_eq!(Shape::of(&gpus("gres/gpu:0"), NODE).gpus, Some(Amount::exactly(0)));
+    }
+
+    #[test]
+    fn every_spelling_of_two_gpus_on_one_node_is_the_same_shape() {
+        let two = Some(Amount::exactly(2));
+        let one_node = |r: Request<'static>| Request { min_nodes: Some(1), max_nodes: Some(1), ..r };
+        let per_task =
+            Request { tres_per_task: Tres::new("gres/gpu=1"), num_tasks: Some(2), ..Request::default() };
+        let per_socket = Request {
+            tres_per_socket: Tres::new("gres:gpu:2"),
+            sockets_per_node: Some(1),
+            ..Request::default()
+        };
+        for request in [one_node(gpus("gpu:2")), per_node("gres:gpu:2"), one_node(per_task), per_socket] {
+            let shape = Shape::of(&request, NODE);
+            assert_eq!((shape.gpus, shape.gpus_per_node), (two, two), "{request:?}");
+        }
+    }
+
+    #[test]
+    fn a_range_of_nodes_is_a_range_of_gpus_and_cpus() {
+        let request = Request {
+            min_nodes: Some(1),
+            max_nodes: Some(4),
+            ntasks_per_node: Some(2),
+            cpus_per_task: Some(3),
+            ..per_node("gres/gpu:a100:2")
+        };
+        let shape = Shape::of(&request, NODE);
+        assert_eq!(shape.gpus, Some(Amount { low: 2, high: Some(8) }));
+        assert_eq!(shape.cpus, Amount { low: 6, high: Some(24) });
+        assert_eq!(shape.cpus_per_node.low, 6);
+    }
+
+    #[test]
+    fn tasks_follow_from_gpus_and_from_nodes() {
+        let by_gpu = Request { ntasks_per_gpu: Some(2), ..gpus("gres/gpu:3") };
+        assert_eq!(Shape::at(&by_gpu, 1).tasks, 6);
+        let by_node = Request {
+            min_nodes: Some(2),
+            max_nodes: Some(2),
+            ntasks_per_node: Some(4),
+            ..Request::default()
+        };
+        assert_eq!(Shape::of(&by_node, NODE).tasks, Amount::exactly(8));
+        let overcommitted = Request { num_tasks: Some(64), overcommit: true, ..Request::default() };
+        assert_eq!(Shape::at(&overcommitted, 1).cpus, 1);
+    }
+
+    #[test]
+    fn sockets_that_are_not_stated_leave_the_gpus_open() {
+        let request = Request { tres_per_socket: Tres::new("gres/gpu:2"), ..Request::default() };
+        assert_eq!(Shape::of(&request, NODE).gpus, Some(Amount::at_least(2)));
+    }
+
+    #[test]
+    fn memory_is_counted_from_whichever_option_states_it() {
+        let per_cpu = Request {
+            memory: Memory::PerCpu(2000),
+            num_tasks: Some(1),
+            cpus_per_task: Some(8),
+            ..Request::default()
+        };
+        assert_eq!(Shape::of(&per_cpu, NODE).memory_per_node, Some(Amount::exactly(16_000)));
+        let per_gpu = Request { mem_per_tres: Tres::new("gres:gpu:10240"), ..per_node("gres:gpu:2") };
+        assert_eq!(Shape::of(&per_gpu, NODE).memory, Some(Amount::exactly(20_480)));
+        let whole = Request { memory: Memory::WholeNode, ..Request::default() };
+        assert_eq!(Shape::of(&whole, NODE).memory_per_node, Some(Amount::exactly(512_000)));
+    }
+}
