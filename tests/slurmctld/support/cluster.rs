@@ -80,7 +80,7 @@ impl Cluster {
             spank: false,
             slurmd: false,
             accounting: None,
-            users: ["games", "man", "news", "backup"].map(str::to_owned).to_vec(),
+            users: ["games", "man", "news", "backup", "mail", "list"].map(str::to_owned).to_vec(),
         }
     }
 }
@@ -270,7 +270,7 @@ impl Cluster {
     /// A command line that an ordinary user is about to type.
     pub fn user(&self, name: &str, line: &str) -> Command {
         let home = self.home(name);
-        command(&self.folder, line).as_user(name).env("HOME", &home).in_dir(&home)
+        command(&self.folder, line).by_user(name).env("HOME", &home).in_dir(&home)
     }
 
     /// `KEY=VALUE` of `scontrol show job`; `None` where the job has no such field.
@@ -326,15 +326,10 @@ impl Cluster {
             let daemon = Daemon::start("slurmd", &log, "slurmd", &args, &[("SLURM_CONF", &conf)])?;
             self.slurmds.push(daemon);
         }
-        let nodes = self.nodes.len();
-        let ask = command(&self.folder, "sinfo -h -N -o '%N %T' | sort -u | grep -cw idle");
-        let mut ask = Some(ask);
-        let folder = &self.folder;
+        let (folder, nodes) = (&self.folder, self.nodes.len().to_string());
         let idle = || {
-            let line = ask.take().unwrap_or_else(|| {
-                command(folder, "sinfo -h -N -o '%N %T' | sort -u | grep -cw idle")
-            });
-            line.try_run().is_ok_and(|o| o.stdout.trim() == nodes.to_string())
+            let count = command(folder, "sinfo -h -N -o '%N %T' | sort -u | grep -cw idle").try_run();
+            count.is_ok_and(|o| o.stdout.trim() == nodes)
         };
         match self.slurmds.first_mut() {
             Some(first) => first.wait_until(START, idle),

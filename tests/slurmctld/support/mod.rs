@@ -16,6 +16,7 @@ mod wait;
 
 pub use cluster::{Builder, Cluster, Node, Plugin};
 pub use folder::Folder;
+pub use requirements::command;
 pub use requirements::{Requirement, missing};
-pub use session::{Command, Output};
+pub use session::{Command, Output, PATH};
 pub use wait::until;

@@ -41,7 +41,11 @@ impl Daemon {
         let mut command = Command::new("setpriv");
         // SIGTERM, so that slurmctld can take its own helper processes with it.
         command.args(["--pdeathsig", "TERM", program]).args(args);
-        command.env_clear().env("PATH", super::session::PATH).env("LANG", "C.UTF-8").envs(env.iter().copied());
+        command
+            .env_clear()
+            .env("PATH", super::session::PATH)
+            .env("LANG", "C.UTF-8")
+            .envs(env.iter().copied());
         command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
         if let Some(folder) = log.parent() {
             command.current_dir(folder);

@@ -43,7 +43,7 @@ impl Command {
     }
 
     /// By a user that the system has. Without it: by root.
-    pub fn as_user(mut self, name: &str) -> Command {
+    pub fn by_user(mut self, name: &str) -> Command {
         self.user = (name != "root").then(|| name.to_owned());
         self
     }
@@ -82,7 +82,9 @@ impl Command {
         }
         command.args(["--pdeathsig", "KILL", "sh", "-c", &self.line]);
         command.env_clear().env("PATH", PATH).env("LANG", "C.UTF-8").env("HOME", &self.cwd);
-        command.env("USER", self.user.as_deref().unwrap_or("root")).envs(self.env.iter().map(|(k, v)| (k, v)));
+        command
+            .env("USER", self.user.as_deref().unwrap_or("root"))
+            .envs(self.env.iter().map(|(k, v)| (k, v)));
         command.current_dir(&self.cwd).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| format!("cannot run `{}`: {e}", self.line))?;
