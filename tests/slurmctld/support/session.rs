@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{ChildStderr, ChildStdout, ExitStatus, Stdio};
+use std::process::{ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -15,6 +16,8 @@ use super::wait::until;
 pub const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /// How long one command may take unless the test says otherwise.
 const LIMIT: Duration = Duration::from_secs(30);
+/// How long its pipes may stay open after its end.
+const PIPES: Duration = Duration::from_secs(5);
 
 /// A command line about to be typed.
 #[must_use = "nothing is typed before `run`"]
@@ -88,28 +91,23 @@ impl Command {
         command.current_dir(&self.cwd).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| format!("cannot run `{}`: {e}", self.line))?;
-        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        std::thread::scope(|scope| {
-            let out = scope.spawn(|| stdout.map(read_all::<ChildStdout>).unwrap_or_default());
-            let err = scope.spawn(|| stderr.map(read_all::<ChildStderr>).unwrap_or_default());
-            let mut status = None;
-            let done = until(self.limit, || {
-                status = child.try_wait().ok().flatten();
-                status.is_some()
-            });
-            // Also after an orderly end: a child in the background must not keep the pipes open.
-            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                let _ = kill_process_group(group, Signal::KILL);
-            }
-            let last = child.wait().map_err(|e| format!("cannot wait for `{}`: {e}", self.line))?;
-            let output = Output {
-                line: self.line.clone(),
-                status: status.unwrap_or(last),
-                stdout: out.join().unwrap_or_default(),
-                stderr: err.join().unwrap_or_default(),
-            };
-            if done { Ok(output) } else { Err(format!("not done after {:?}\n{output}", self.limit)) }
-        })
+        let (stdout, stderr) = (collect(child.stdout.take()), collect(child.stderr.take()));
+        let mut status = None;
+        let done = until(self.limit, || {
+            status = child.try_wait().ok().flatten();
+            status.is_some()
+        });
+        // Also after an orderly end: nothing that it left behind may keep the pipes open.
+        if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let last = child.wait().map_err(|e| format!("cannot wait for `{}`: {e}", self.line))?;
+        let text = |from: mpsc::Receiver<String>| {
+            from.recv_timeout(PIPES).map_err(|_| format!("something holds the output of `{}`", self.line))
+        };
+        let (stdout, stderr) = (text(stdout)?, text(stderr)?);
+        let output = Output { line: self.line.clone(), status: status.unwrap_or(last), stdout, stderr };
+        if done { Ok(output) } else { Err(format!("not done after {:?}\n{output}", self.limit)) }
     }
 }
 
@@ -185,8 +183,16 @@ pub fn numeric_ids(user: &str) -> Option<(u32, u32)> {
     Some((uid.parse().ok()?, gid.parse().ok()?))
 }
 
-fn read_all<R: Read>(mut from: R) -> String {
-    let mut bytes = Vec::new();
-    let _ = from.read_to_end(&mut bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+/// Reads a pipe to its end, beside the caller: a program that fills one pipe must not wait for the
+/// other to be read.
+fn collect<R: Read + Send + 'static>(from: Option<R>) -> mpsc::Receiver<String> {
+    let (send, receive) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            let _ = from.read_to_end(&mut bytes);
+        }
+        let _ = send.send(String::from_utf8_lossy(&bytes).into_owned());
+    });
+    receive
 }
