@@ -10,6 +10,8 @@ pub mod policy;
 pub mod record;
 pub mod request;
 pub mod rules;
+#[cfg(feature = "plugin")]
+pub mod slurm;
 pub mod update;
 pub mod verdict;
 pub mod words;

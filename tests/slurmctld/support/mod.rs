@@ -4,6 +4,13 @@
 //! what else a case needs are started from the installed packages, waited for by asking them, and
 //! stopped by their process ids. Nothing here knows what Sluice should answer.
 #![allow(dead_code, unused_imports, reason = "the tests and the demo each use a part")]
+#![allow(missing_docs, reason = "nobody depends on a test")]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic, and no daemon runs this"
+)]
 
 mod accounting;
 mod cluster;
