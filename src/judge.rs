@@ -30,6 +30,8 @@ struct Book<'p> {
 /// A complaint, who made it, and on which candidates.
 struct Entry<'p> {
     source: Source<'p>,
+    /// Told as a warning at most.
+    note: bool,
     candidates: SmallVec<[usize; 4]>,
     complaint: Complaint,
 }
@@ -53,7 +55,17 @@ struct Wish {
 impl Report<'_, '_> {
     /// States what is wrong. Equal but for the partition, several complaints are one finding.
     pub fn complain(&mut self, complaint: Complaint) {
-        let known = self.book.entries.iter_mut().filter(|e| e.source.rule == self.source.rule);
+        self.enter(complaint, false);
+    }
+
+    /// States what may well be wrong: a warning at most, whatever the rule's mode.
+    pub fn note(&mut self, complaint: Complaint) {
+        self.enter(complaint, true);
+    }
+
+    fn enter(&mut self, complaint: Complaint, note: bool) {
+        let ours = |e: &&mut Entry<'_>| e.source.rule == self.source.rule && e.note == note;
+        let known = self.book.entries.iter_mut().filter(ours);
         for entry in known {
             if merge(&mut entry.complaint, &complaint) {
                 if !entry.candidates.contains(&self.candidate) {
@@ -63,7 +75,7 @@ impl Report<'_, '_> {
             }
         }
         let candidates = SmallVec::from_slice(&[self.candidate]);
-        self.book.entries.push(Entry { source: self.source, candidates, complaint });
+        self.book.entries.push(Entry { source: self.source, note, candidates, complaint });
     }
 
     /// Asks for a value to be filled in. It is, where every candidate agrees.
@@ -179,8 +191,12 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 /// What the policy makes of each complaint: exempt, root, justified, then its mode.
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
-    for Entry { source, candidates, mut complaint } in entries {
-        let (mode, enforce_from) = source.settings.effective(case.policy.site.mode, case.today);
+    for Entry { source, note, candidates, mut complaint } in entries {
+        let (mode, enforce_from) = match source.settings.effective(case.policy.site.mode, case.today) {
+            // A note never turns into a refusal, so there is no day on which it does.
+            (mode, _) if note => (mode.min(Mode::Warn), None),
+            in_force => in_force,
+        };
         let good_reason = source.settings.justify.and_then(|j| reason.filter(|r| is_reason(r, j.min_length)));
         let outcome = if let Some(exempt) = exemption(case, source.rule) {
             Outcome::Exempt(exempt.to_owned())
@@ -209,13 +225,17 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             policy_line: source.settings.line,
             enforce_from,
             help: source.settings.help.clone(),
-            justify: source.settings.justify,
+            justify: source.settings.justify.filter(|_| !note),
         });
     }
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };
-        let told = |f: &Finding| f.rule == teller && f.outcome <= finding.outcome;
+        let told = |f: &Finding| {
+            f.rule == teller
+                && f.complaint.quantity == finding.complaint.quantity
+                && f.outcome <= finding.outcome
+        };
         if verdict.findings.iter().any(told) {
             if let Some(finding) = verdict.findings.get_mut(index) {
                 finding.outcome = Outcome::Covered;

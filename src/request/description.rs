@@ -371,7 +371,7 @@ fn memory(pn_min_memory: u64) -> Memory {
     match pn_min_memory {
         NO_VAL64 => Memory::Unset,
         // slurmctld makes --mem=0 of --mem-per-cpu=0, after the hook (job_mgr.c).
-        0 | MEM_PER_CPU => Memory::WholeNode,
+        0 => Memory::WholeNode,
         mb if mb & MEM_PER_CPU != 0 => Memory::PerCpu(mb & !MEM_PER_CPU),
         mb => Memory::PerNode(mb),
     }
@@ -422,7 +422,8 @@ mod tests {
 
     #[test]
     fn no_memory_per_cpu_is_all_memory_of_the_node() {
-        assert_eq!(memory(MEM_PER_CPU), Memory::WholeNode);
+        assert!(memory(MEM_PER_CPU).takes_all());
+        assert_eq!(memory(MEM_PER_CPU), Memory::PerCpu(0));
     }
 
     #[test]

@@ -24,7 +24,7 @@ explained! {
     ///
     /// # What it holds
     /// A job does not take a whole node of a partition whose nodes are shared: not by `--exclusive`
-    /// in any variant, not by `--mem=0`, not by `--core-spec` or `--thread-spec` (Slurm makes such
+    /// in any variant, not by `--mem=0` or `--mem-per-cpu=0`, not by `--core-spec` or `--thread-spec` (Slurm makes such
     /// jobs exclusive), and not by asking for all CPUs or all memory of a node. Asking for all GPUs
     /// of a node is no reason to take all of the node; CPUs and memory within the GPUs' own share
     /// are no whole node. Partitions with `whole_node = true` are left alone.
@@ -70,15 +70,16 @@ impl Check for Exclusive {
             return;
         }
         self.check_sharing(case, candidate, report);
-        if case.request.memory == Memory::WholeNode && !self.allow.contains(&Variant::AllMemory) {
+        if case.request.memory.takes_all() && !self.allow.contains(&Variant::AllMemory) {
+            let option = if case.request.memory == Memory::WholeNode { "mem" } else { "mem-per-cpu" };
             let all =
                 candidate.facts.node().memory.map_or("all memory".to_owned(), |mb| format!("all {}", Mb(mb)));
             report.complain(whole_node(
                 candidate,
                 "memory",
-                format!("--mem=0 takes {all} of each node"),
-                &["mem"],
-                vec![Remedy::Drop { option: "mem" }],
+                format!("--{option}=0 takes {all} of each node"),
+                &[option],
+                vec![Remedy::Drop { option }],
                 None,
             ));
         }
@@ -152,7 +153,7 @@ fn check_memory(case: &Case<'_>, candidate: &Candidate<'_>, report: &mut Report<
         return;
     };
     let asked = upper(asked);
-    if case.request.memory == Memory::WholeNode || asked < all || all == 0 {
+    if case.request.memory.takes_all() || asked < all || all == 0 {
         return;
     }
     if within_share(case, candidate, &per_gpu::MEMORY, asked) {

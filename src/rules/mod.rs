@@ -2,10 +2,15 @@
 //! case file in `tests/cases`.
 
 mod array_logs;
+mod array_size;
 mod cpus_per_gpu;
 mod exclusive;
+mod explicit_shape;
+mod gpu_request;
+mod memory_per_gpu;
 mod per_gpu;
 mod qos_entitlement;
+mod time_limit;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -15,8 +20,17 @@ use crate::judge::Report;
 use crate::verdict::Topic;
 
 /// Every rule, in the order in which findings of one topic are told.
-pub static ALL: &[&RuleInfo] =
-    &[&qos_entitlement::RULE, &exclusive::RULE, &cpus_per_gpu::RULE, &array_logs::RULE];
+pub static ALL: &[&RuleInfo] = &[
+    &qos_entitlement::RULE,
+    &gpu_request::RULE,
+    &explicit_shape::RULE,
+    &exclusive::RULE,
+    &cpus_per_gpu::RULE,
+    &memory_per_gpu::RULE,
+    &time_limit::RULE,
+    &array_logs::RULE,
+    &array_size::RULE,
+];
 
 /// The rule of this name.
 pub fn find(name: &str) -> Option<&'static RuleInfo> {
