@@ -5,14 +5,20 @@
 
 pub mod condition;
 pub mod diagnostic;
+pub mod duration;
 pub mod facts;
 pub mod glob;
 pub mod limit;
 pub mod load;
 pub mod names;
+#[allow(missing_docs, reason = "the keys are documented where they are compiled")]
 pub mod raw;
+pub mod resolve;
+mod strict;
+pub mod values;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::date::Date;
 use crate::rules::{Check, RuleInfo};
@@ -21,6 +27,7 @@ use crate::verdict::Justify;
 pub use condition::When;
 pub use facts::{Facts, GpuFacts, Owner, PartitionFacts, PerGpu, QosFacts};
 pub use limit::Limit;
+pub use load::{Loaded, load, load_bytes};
 pub use names::{Groups, Names, Users};
 
 /// A whole policy.
@@ -36,6 +43,10 @@ pub struct Policy {
     pub limits: Vec<Limit>,
     /// The exemptions in file order.
     pub exempts: Vec<Exempt>,
+    /// `index_vars`: variables that must not contradict a task's place in its array.
+    pub index_vars: Vec<String>,
+    /// `off` of `[compile]`: the variables that `--compile=off` sets, sorted by name.
+    pub compile_off: Vec<(String, String)>,
     /// A digest of the file's text: says which policy was in force.
     pub hash: u64,
 }
@@ -57,6 +68,18 @@ pub struct Site {
     pub exempt_root: bool,
     /// Tell the understood shape of every accepted job.
     pub confirm: bool,
+    /// Where decisions are recorded.
+    pub records: Records,
+}
+
+/// `records`: `"syslog"` or the absolute path of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Records {
+    /// The system log.
+    #[default]
+    Syslog,
+    /// A file of one record a line.
+    File(PathBuf),
 }
 
 /// How far a rule goes; ordered.
