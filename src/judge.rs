@@ -176,6 +176,7 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 /// What the policy makes of each complaint: exempt, root, justified, then its mode.
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
+    let mut places: Vec<SmallVec<[usize; 4]>> = Vec::with_capacity(entries.len());
     for Entry { source, candidates, mut complaint } in entries {
         let (mode, enforce_from) = source.settings.effective(case.policy.site.mode, case.today);
         let good_reason = source.settings.justify.and_then(|j| reason.filter(|r| is_reason(r, j.min_length)));
@@ -208,7 +209,9 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             help: source.settings.help.clone(),
             justify: source.settings.justify,
         });
+        places.push(candidates);
     }
+    tell_the_tightest_limit(verdict, &places);
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };
@@ -223,6 +226,34 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     verdict.findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
     });
+}
+
+/// Of several limits that one quantity exceeds on the same candidates, the one that it exceeds the
+/// most tells it, unless that one is lifted or milder. `places`: the candidates of each finding.
+fn tell_the_tightest_limit(verdict: &mut Verdict, places: &[SmallVec<[usize; 4]>]) {
+    let is_number = |f: &Finding| ["max_", "min_", "array_"].iter().any(|p| f.complaint.quantity.starts_with(p));
+    let is_limit = |f: &Finding| is_number(f) && crate::rules::find(&f.rule).is_none();
+    let covered: Vec<usize> = (0..verdict.findings.len())
+        .filter(|&looser| {
+            let at = |i: usize| verdict.findings.get(i).zip(places.get(i));
+            let Some((f, here)) = at(looser).filter(|(f, _)| is_limit(f)) else { return false };
+            (0..verdict.findings.len()).filter(|&i| i != looser).filter_map(|i| Some((i, at(i)?))).any(
+                |(i, (g, there))| {
+                    let tighter = (g.complaint.excess, looser) > (f.complaint.excess, i);
+                    is_limit(g)
+                        && g.complaint.quantity == f.complaint.quantity
+                        && tighter
+                        && g.outcome <= f.outcome
+                        && here.iter().all(|c| there.contains(c))
+                },
+            )
+        })
+        .collect();
+    for index in covered {
+        if let Some(finding) = verdict.findings.get_mut(index) {
+            finding.outcome = Outcome::Covered;
+        }
+    }
 }
 
 /// One line, printable, long enough.
