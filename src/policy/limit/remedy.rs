@@ -45,7 +45,7 @@ pub(super) fn remedies(
     let used = bound.quantity.knobs().iter().filter(|k| (k.get)(&base).is_some());
     let mut found: Vec<Remedy> = used.filter_map(|k| k.turn(bound, &base, &met)).take(WAYS).collect();
     if found.is_empty() {
-        found.extend(bound.quantity.first_resort().and_then(|k| k.turn(bound, &base, &met)));
+        found.extend(bound.quantity.first_resort(bound.end).and_then(|k| k.turn(bound, &base, &met)));
     }
     if found.is_empty() {
         let what = match (bound.end, bound.value) {
@@ -63,14 +63,14 @@ pub(super) fn remedies(
 }
 
 /// The request without what the client computed from other options: it will compute it again.
+///
+/// A number of tasks that fits `--ntasks-per-node` stays: since 23.11 it may as well have been typed.
 fn as_typed<'r>(request: &Request<'r>) -> Request<'r> {
     let mut typed = request.clone();
     let nodes = u64::from(request.min_nodes.unwrap_or(1));
-    if let Some(tasks) = request.num_tasks.map(u64::from) {
-        let by_node = request.ntasks_per_node.map(|n| u64::from(n).saturating_mul(nodes));
+    if let (Some(tasks), Some(_)) = (request.num_tasks, request.ntasks_per_gpu) {
         let without = Request { num_tasks: None, ..request.clone() };
-        let by_gpu = request.ntasks_per_gpu.map(|_| Shape::at(&without, nodes).tasks);
-        if by_node == Some(tasks) || by_gpu == Some(tasks) {
+        if Shape::at(&without, nodes).tasks == u64::from(tasks) {
             typed.num_tasks = None;
         }
     }
@@ -94,7 +94,7 @@ impl Knob {
         };
         let (value, freedom) = match bound.end {
             End::Max => (largest(1, now.max(bound.value), &meets)?, Freedom::OrLess),
-            End::Min => (smallest(now.saturating_add(1), bound.value, &meets)?, Freedom::OrMore),
+            End::Min => (smallest(1, bound.value, &meets)?, Freedom::OrMore),
         };
         let value = if self.in_mb() { whole_gigabytes(value, bound.end).filter(|v| meets(*v)).unwrap_or(value) } else { value };
         let freedom = if value == 1 && freedom == Freedom::OrLess { Freedom::Exactly } else { freedom };
@@ -172,15 +172,15 @@ impl Quantity {
     }
 
     /// The option to add where none of those that drive the number is used.
-    fn first_resort(self) -> Option<&'static Knob> {
-        match self {
-            Quantity::Nodes => Some(&NODES),
-            Quantity::Gpus => Some(&GPUS),
-            Quantity::Cpus => Some(&CPUS_PER_TASK),
-            Quantity::Tasks => Some(&NTASKS),
-            Quantity::Memory => Some(&MEM),
-            Quantity::MemoryPerCpu => Some(&MEM_PER_CPU),
-            Quantity::Time | Quantity::ArrayTasks | Quantity::ArrayRunning => None,
+    fn first_resort(self, end: End) -> Option<&'static Knob> {
+        match (self, end) {
+            (Quantity::Nodes, _) => Some(&NODES),
+            (Quantity::Gpus, End::Min) => Some(&GPUS),
+            (Quantity::Cpus, End::Min) => Some(&CPUS_PER_TASK),
+            (Quantity::Tasks, End::Min) => Some(&NTASKS),
+            (Quantity::Memory, End::Min) => Some(&MEM),
+            (Quantity::MemoryPerCpu, End::Min) => Some(&MEM_PER_CPU),
+            _ => None,
         }
     }
 
@@ -300,8 +300,9 @@ macro_rules! gpus {
             option: $option,
             get: |r| only_gpus(&r.$field, $all),
             set: |r, n| {
-                r.$field = Tres::new(with_gpus(&r.$field, n));
-                Some(())
+                // Several types at once have no one number.
+                let single = r.$field.gpus().nth(1).is_none();
+                single.then(|| r.$field = Tres::new(with_gpus(&r.$field, n)))
             },
             show: $show,
         };
