@@ -216,6 +216,8 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 /// What the policy makes of each complaint: exempt, root, justified, then its mode.
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
+    let places: Vec<(&str, &str, SmallVec<[usize; 4]>)> =
+        entries.iter().map(|e| (e.source.rule, e.complaint.quantity, e.candidates.clone())).collect();
     for Entry { source, note, candidates, mut complaint } in entries {
         let (mode, enforce_from) = match source.settings.effective(case.policy.site.mode, case.today) {
             // A note never turns into a refusal, so there is no day on which it does.
@@ -237,7 +239,9 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
                 Mode::Audit | Mode::Off => Outcome::Audited,
             }
         };
-        if candidates.len() < case.candidates.len() {
+        let spared =
+            case.candidates.len().saturating_sub(complained_of(&places, source.rule, complaint.quantity));
+        if spared > 0 {
             let names = |i: &usize| case.candidates.get(*i)?.partition().map(str::to_owned);
             let names = candidates.iter().filter_map(names).collect();
             complaint.remedies.push(Remedy::DropFromList { option: "partition", names });
@@ -276,6 +280,18 @@ fn in_order(findings: &mut [Finding]) {
     findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
     });
+}
+
+/// On how many candidates a rule complains of one quantity, in whatever words.
+fn complained_of(places: &[(&str, &str, SmallVec<[usize; 4]>)], rule: &str, quantity: &str) -> usize {
+    let mut all: Vec<usize> = places
+        .iter()
+        .filter(|(r, q, _)| *r == rule && *q == quantity)
+        .flat_map(|(_, _, c)| c.iter().copied())
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
 }
 
 /// One line, printable, long enough.
