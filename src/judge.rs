@@ -8,7 +8,7 @@ use crate::case::{Candidate, Case};
 use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
-use crate::policy::{Mode, OnError, Policy, RuleSet, Settings};
+use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -126,6 +126,31 @@ pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, toda
     verdict
 }
 
+/// Tells the rules that remember that a request was submitted and accepted. For real submissions
+/// alone: not for updates, nor for tests. Never panics and never blocks.
+pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) {
+    let remembering = |set: &&RuleSet| set.entries.iter().any(|e| e.check.memory().is_some());
+    if request.test_only || !policy.rules.iter().any(|set| remembering(&set)) {
+        return;
+    }
+    let remember = || {
+        let case = Case::new(policy, request, cluster, today);
+        for set in policy.rules.iter().filter(remembering) {
+            let applies = |e: &&RuleEntry| {
+                let when = e.settings.when.as_ref();
+                when.is_none_or(|w| case.candidates.iter().any(|c| w.matches(&case, c)))
+            };
+            let Some(entry) = set.entries.iter().find(applies) else { continue };
+            let off = entry.settings.effective(policy.site.mode, today).0 == Mode::Off;
+            if let Some(memory) = entry.check.memory().filter(|_| !off) {
+                memory.accepted(&case);
+            }
+        }
+    };
+    // A submission that is forgotten costs a warning, nothing else.
+    let _ = catch_unwind(AssertUnwindSafe(remember));
+}
+
 /// Everything but the second look at the edits.
 fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = Verdict::default();
@@ -191,6 +216,8 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 /// What the policy makes of each complaint: exempt, root, justified, then its mode.
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
+    let places: Vec<(&str, &str, SmallVec<[usize; 4]>)> =
+        entries.iter().map(|e| (e.source.rule, e.complaint.quantity, e.candidates.clone())).collect();
     for Entry { source, note, candidates, mut complaint } in entries {
         let (mode, enforce_from) = match source.settings.effective(case.policy.site.mode, case.today) {
             // A note never turns into a refusal, so there is no day on which it does.
@@ -212,7 +239,9 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
                 Mode::Audit | Mode::Off => Outcome::Audited,
             }
         };
-        if candidates.len() < case.candidates.len() {
+        let spared =
+            case.candidates.len().saturating_sub(complained_of(&places, source.rule, complaint.quantity));
+        if spared > 0 {
             let names = |i: &usize| case.candidates.get(*i)?.partition().map(str::to_owned);
             let names = candidates.iter().filter_map(names).collect();
             complaint.remedies.push(Remedy::DropFromList { option: "partition", names });
@@ -242,10 +271,27 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             }
         }
     }
+    in_order(&mut verdict.findings);
+}
+
+/// Refusals first, then warnings; within them by topic, then by the table of rules.
+fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
-    verdict.findings.sort_by_key(|f| {
+    findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
     });
+}
+
+/// On how many candidates a rule complains of one quantity, in whatever words.
+fn complained_of(places: &[(&str, &str, SmallVec<[usize; 4]>)], rule: &str, quantity: &str) -> usize {
+    let mut all: Vec<usize> = places
+        .iter()
+        .filter(|(r, q, _)| *r == rule && *q == quantity)
+        .flat_map(|(_, _, c)| c.iter().copied())
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
 }
 
 /// One line, printable, long enough.
@@ -283,7 +329,8 @@ fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
     }
 }
 
-/// Drops each edit that would itself cause a finding.
+/// Drops each edit that would itself cause a finding. A QoS is no convenience: without it the job
+/// would keep one that it may not have, so what the QoS brings with it is told instead.
 fn keep_harmless_edits(
     verdict: &mut Verdict,
     policy: &Policy,
@@ -295,15 +342,22 @@ fn keep_harmless_edits(
     for edit in planned {
         let mut edited = request.clone();
         edited.apply(&edit.edit);
-        let after = findings(policy, &edited, cluster, today);
-        let is_new = |f: &Finding| {
+        let mut brought = findings(policy, &edited, cluster, today).findings;
+        brought.retain(|f| {
             !verdict.findings.iter().any(|g| {
                 g.rule == f.rule
                     && g.complaint.quantity == f.complaint.quantity
                     && g.complaint.excess >= f.complaint.excess
             })
-        };
-        if !after.findings.iter().any(is_new) {
+        });
+        if brought.is_empty() {
+            verdict.edits.push(edit);
+        } else if matches!(edit.edit, Edit::Qos(_)) {
+            if !edit.made {
+                brought.iter_mut().for_each(|f| f.outcome = f.outcome.clone().max(Outcome::Audited));
+            }
+            verdict.findings.extend(brought);
+            in_order(&mut verdict.findings);
             verdict.edits.push(edit);
         }
     }
