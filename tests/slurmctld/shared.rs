@@ -32,6 +32,8 @@ pub struct Shared {
 pub fn builder() -> Builder {
     Cluster::builder()
         .policy(POLICY)
+        // Without it sbatch itself complains of --core-spec.
+        .conf("AllowSpecResourcesUsage=YES")
         .partition("gpu", "Nodes=g[1-2] Default=YES")
         .partition("cpu", "Nodes=c1")
         .partition("soft", "Nodes=g[1-2]")
