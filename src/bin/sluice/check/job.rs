@@ -75,7 +75,8 @@ impl Job {
         plugins: &[&'static Opt],
     ) -> Result<(Submission, String), Failure> {
         let line = CommandLine::new(self.command, series, &self.argv, plugins);
-        let directory = std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
+        let directory =
+            std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
         let directory = directory.to_string_lossy();
         let script = self.script_text(&line)?;
         let path = line.script().unwrap_or("stdin");
