@@ -77,7 +77,9 @@ pub fn write_table(files: &[File]) {
     let mut reasons: Vec<String> = Vec::new();
     for file in files {
         let _ = write!(text, "\n## {}\n\n| scenario |", file.name);
-        all.iter().for_each(|(series, _)| drop(write!(text, " {series} |")));
+        for (series, _) in &all {
+            let _ = write!(text, " {series} |");
+        }
         text.push_str("\n|---|---|---|---|\n");
         for scenario in &file.scenarios {
             let _ = write!(text, "| {} |", scenario.title);
