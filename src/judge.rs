@@ -231,7 +231,8 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
 /// Of several limits that one quantity exceeds on the same candidates, the one that it exceeds the
 /// most tells it, unless that one is lifted or milder. `places`: the candidates of each finding.
 fn tell_the_tightest_limit(verdict: &mut Verdict, places: &[SmallVec<[usize; 4]>]) {
-    let is_number = |f: &Finding| ["max_", "min_", "array_"].iter().any(|p| f.complaint.quantity.starts_with(p));
+    let is_number =
+        |f: &Finding| ["max_", "min_", "array_"].iter().any(|p| f.complaint.quantity.starts_with(p));
     let is_limit = |f: &Finding| is_number(f) && crate::rules::find(&f.rule).is_none();
     let covered: Vec<usize> = (0..verdict.findings.len())
         .filter(|&looser| {

@@ -64,6 +64,11 @@ impl<'t> Source<'t> {
         self.lines.partition_point(|start| *start <= offset).max(1)
     }
 
+    /// The text of `span` (bytes).
+    pub fn text(&self, span: &Range<usize>) -> &'t str {
+        self.text.get(span.clone()).unwrap_or("")
+    }
+
     /// An error or a doubt about `span` (bytes).
     pub fn problem(&self, level: Level, span: Range<usize>, message: String) -> Problem {
         let start = self.boundary(span.start);
@@ -139,7 +144,8 @@ fn visible(text: &str) -> String {
 }
 
 fn visible_char(c: char) -> char {
-    let invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    let invisible =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
     if c.is_control() || invisible { '\u{fffd}' } else { c }
 }
 
@@ -239,7 +245,8 @@ fn distance(a: &[char], b: &[char]) -> usize {
     for (i, ca) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, cb) in b.iter().enumerate() {
-            let mut cost = (cell(&last, j) + usize::from(ca != cb)).min(cell(&last, j + 1) + 1).min(cell(&row, j) + 1);
+            let mut cost =
+                (cell(&last, j) + usize::from(ca != cb)).min(cell(&last, j + 1) + 1).min(cell(&row, j) + 1);
             let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
             if swapped {
                 cost = cost.min(cell(&before, j - 1) + 1);

@@ -80,14 +80,12 @@ impl Glob {
                     back = Some((at, rest.clone()));
                     continue;
                 }
-                Some(Token::One(set)) => {
-                    if rest.next().is_some_and(|c| set.accepts(c, fold_case)) {
-                        at += 1;
-                        continue;
-                    }
+                Some(Token::One(set)) if rest.next().is_some_and(|c| set.accepts(c, fold_case)) => {
+                    at += 1;
+                    continue;
                 }
                 None if rest.as_str().is_empty() => return true,
-                None => {}
+                _ => {}
             }
             // Let the last star swallow one character more.
             let Some((after_star, from)) = &mut back else { return false };
@@ -334,7 +332,9 @@ mod tests {
         let pattern = glob(&"a*".repeat(200));
         assert!(!pattern.matches(&format!("{}b", "a".repeat(5000)), false) || pattern.literal_len() == 200);
         assert!(!glob(&format!("{}b", "a*".repeat(200))).matches(&"a".repeat(5000), false));
-        assert!(glob(&format!("{}x", "a*".repeat(300))).overlaps(&glob(&format!("{}?", "a*".repeat(300))), false));
+        assert!(
+            glob(&format!("{}x", "a*".repeat(300))).overlaps(&glob(&format!("{}?", "a*".repeat(300))), false)
+        );
     }
 
     /// The definition, word for word.
@@ -342,7 +342,9 @@ mod tests {
         match (pattern, name) {
             ([], []) => true,
             ([Token::Star, rest @ ..], _) => (0..=name.len()).any(|n| naive(rest, &name[n..], fold)),
-            ([Token::One(set), rest @ ..], [c, name @ ..]) => set.accepts(*c, fold) && naive(rest, name, fold),
+            ([Token::One(set), rest @ ..], [c, name @ ..]) => {
+                set.accepts(*c, fold) && naive(rest, name, fold)
+            }
             _ => false,
         }
     }

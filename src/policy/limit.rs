@@ -340,11 +340,7 @@ fn memory_per_cpu(request: &Request<'_>, shape: &Shape) -> Option<Amount> {
 }
 
 /// The three lists of names.
-fn check_names(
-    limit: &Limit,
-    case: &Case<'_>,
-    candidate: &Candidate<'_>,
-) -> [Option<(Topic, Complaint)>; 3] {
+fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Option<(Topic, Complaint)>; 3] {
     let complaint = |list: Listed<'_>, names: &Names, asked: String, literal: Vec<String>| {
         let all: Vec<&str> = names.iter().map(|g| g.as_str()).collect();
         let what = match all.as_slice() {
@@ -404,9 +400,8 @@ fn check_names(
         Some(complaint(list, names, asked, literal))
     });
     let partition = limit.allow_partition.as_ref().and_then(|names| {
-        let effective = candidate
-            .partition()
-            .map(|name| Effective { name: name.to_owned(), source: candidate.source });
+        let effective =
+            candidate.partition().map(|name| Effective { name: name.to_owned(), source: candidate.source });
         let list = Listed {
             key: "allow_partition",
             option: "partition",

@@ -5,7 +5,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor, value::MapAccessDeserializer};
+use serde::de::{
+    Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor, value::MapAccessDeserializer,
+};
 use toml::Spanned;
 
 use super::condition::GpuCount;
@@ -111,7 +113,9 @@ impl<'de> Deserialize<'de> for Time {
         impl Visitor<'_> for V {
             type Value = Time;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a time such as \"2-00:00:00\" or \"4:00:00\", a number of minutes, or \"UNLIMITED\"")
+                f.write_str(
+                    "a time such as \"2-00:00:00\" or \"4:00:00\", a number of minutes, or \"UNLIMITED\"",
+                )
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Time, E> {
                 let text = text.trim();
@@ -200,7 +204,7 @@ impl<'de> Deserialize<'de> for Justification {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Justification, A::Error> {
                 let Table { min_length } = Table::deserialize(MapAccessDeserializer::new(map))?;
-                // Slurm cuts nothing below this, and a comment holds no more (job_mgr.c).
+                // slurmctld takes comments of up to 1024 bytes (job_mgr.c), `justify: ` included.
                 match usize::try_from(min_length.0) {
                     Ok(min_length) if min_length <= 500 => Ok(Justification(Some(Justify { min_length }))),
                     _ => Err(A::Error::custom("a comment has room for a reason of 500 characters at most")),

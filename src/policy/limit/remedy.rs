@@ -96,7 +96,11 @@ impl Knob {
             End::Max => (largest(1, now.max(bound.value), &meets)?, Freedom::OrLess),
             End::Min => (smallest(1, bound.value, &meets)?, Freedom::OrMore),
         };
-        let value = if self.in_mb() { whole_gigabytes(value, bound.end).filter(|v| meets(*v)).unwrap_or(value) } else { value };
+        let value = if self.in_mb() {
+            whole_gigabytes(value, bound.end).filter(|v| meets(*v)).unwrap_or(value)
+        } else {
+            value
+        };
         let freedom = if value == 1 && freedom == Freedom::OrLess { Freedom::Exactly } else { freedom };
         let value = (self.show)(base, value);
         Some(Remedy::Use { option: self.option, value, bound: freedom, instead_of: Vec::new() })

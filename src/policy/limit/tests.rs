@@ -47,9 +47,14 @@ fn says(limit: &str, request: &Request<'_>, expected: &[&str]) {
 #[test]
 fn a_limit_quotes_its_reason_and_where_it_holds() {
     let limit = "when = { kind = [\"interactive\"] }\nmax_time = \"4:00:00\"\nwhy = \"long interactive sessions keep GPUs idle\"";
-    let request =
-        Request { origin: Origin::Interactive, time_limit: TimeLimit::Minutes(480), ..gpu() };
-    says(limit, &request, &["--time=8:00:00; the site allows at most 4:00:00 here: long interactive sessions keep GPUs idle -> use --time=4:00:00 or less"]);
+    let request = Request { origin: Origin::Interactive, time_limit: TimeLimit::Minutes(480), ..gpu() };
+    says(
+        limit,
+        &request,
+        &[
+            "--time=8:00:00; the site allows at most 4:00:00 here: long interactive sessions keep GPUs idle -> use --time=4:00:00 or less",
+        ],
+    );
     says(limit, &Request { origin: Origin::Batch, ..request }, &[]);
     says(
         "when = { partition = [\"gpu\"] }\nmax_nodes = 2",
@@ -62,12 +67,24 @@ fn a_limit_quotes_its_reason_and_where_it_holds() {
 fn a_range_counts_by_its_upper_end_for_a_maximum_and_its_lower_for_a_minimum() {
     let range = |min, max| Request { min_nodes: Some(min), max_nodes: max, ..gpu() };
     says("max_nodes = 4", &range(1, Some(4)), &[]);
-    says("max_nodes = 4", &range(1, Some(5)), &["up to 5 nodes; the site allows at most 4 -> use --nodes=4 or less"]);
-    says("min_nodes = 2", &range(1, Some(4)), &["1 node; the site asks for at least 2 -> use --nodes=2 or more"]);
+    says(
+        "max_nodes = 4",
+        &range(1, Some(5)),
+        &["up to 5 nodes; the site allows at most 4 -> use --nodes=4 or less"],
+    );
+    says(
+        "min_nodes = 2",
+        &range(1, Some(4)),
+        &["1 node; the site asks for at least 2 -> use --nodes=2 or more"],
+    );
     says("min_nodes = 2", &range(2, Some(4)), &[]);
     // Without an upper end only Slurm decides, but five are five at least.
     says("max_nodes = 4", &range(1, None), &[]);
-    says("max_nodes = 4", &range(5, None), &["5 nodes or more; the site allows at most 4 -> use --nodes=4 or less"]);
+    says(
+        "max_nodes = 4",
+        &range(5, None),
+        &["5 nodes or more; the site allows at most 4 -> use --nodes=4 or less"],
+    );
 }
 
 #[test]
@@ -92,7 +109,12 @@ fn gpus_are_reduced_in_the_spelling_that_was_used() {
         "use --gpus-per-node=2 or less or use --nodes=1",
     );
     told(
-        Request { tres_per_node: Tres::new("gres/gpu:a100:8,nvme:2"), min_nodes: Some(1), max_nodes: Some(1), ..gpu() },
+        Request {
+            tres_per_node: Tres::new("gres/gpu:a100:8,nvme:2"),
+            min_nodes: Some(1),
+            max_nodes: Some(1),
+            ..gpu()
+        },
         "use --gres=gpu:a100:4,nvme:2 or less",
     );
     told(
@@ -125,14 +147,22 @@ fn cpus_are_reduced_where_they_come_from() {
         max_nodes: Some(1),
         ..gpu()
     };
-    says(limit, &tasks, &["64 CPUs; the site allows at most 32 -> use --cpus-per-task=8 or less or use --ntasks=2 or less"]);
+    says(
+        limit,
+        &tasks,
+        &["64 CPUs; the site allows at most 32 -> use --cpus-per-task=8 or less or use --ntasks=2 or less"],
+    );
     let by_gpu = Request {
         tres_per_job: Tres::new("gres/gpu:4"),
         cpus_per_tres: Tres::new("gres/gpu:16"),
         min_cpus: Some(1),
         ..gpu()
     };
-    says(limit, &by_gpu, &["64 CPUs; the site allows at most 32 -> use --cpus-per-gpu=8 or less or use --gpus=2 or less"]);
+    says(
+        limit,
+        &by_gpu,
+        &["64 CPUs; the site allows at most 32 -> use --cpus-per-gpu=8 or less or use --gpus=2 or less"],
+    );
     // -N2 --ntasks-per-node=32 may arrive with the product as number of tasks, and so does -n 64.
     let by_node = Request {
         min_nodes: Some(2),
@@ -143,14 +173,22 @@ fn cpus_are_reduced_where_they_come_from() {
         ..gpu()
     };
     says(limit, &by_node, &["64 CPUs; the site allows at most 32 -> use --ntasks=32 or less"]);
-    says("min_cpus = 96", &gpu(), &["1 CPU; the site asks for at least 96 -> use --cpus-per-task=96 or more"]);
+    says(
+        "min_cpus = 96",
+        &gpu(),
+        &["1 CPU; the site asks for at least 96 -> use --cpus-per-task=96 or more"],
+    );
     says("max_tasks = 16", &by_node, &["64 tasks; the site allows at most 16 -> use --ntasks=16 or less"]);
 }
 
 #[test]
 fn memory_is_counted_for_the_job_and_for_each_cpu() {
     let mem = |mb| Request { memory: Memory::PerNode(mb), min_nodes: Some(2), max_nodes: Some(2), ..gpu() };
-    says("max_memory = \"100G\"", &mem(200 * 1024), &["400G of memory; the site allows at most 100G -> use --mem=50G or less"]);
+    says(
+        "max_memory = \"100G\"",
+        &mem(200 * 1024),
+        &["400G of memory; the site allows at most 100G -> use --mem=50G or less"],
+    );
     says("max_memory = \"100G\"", &mem(50 * 1024), &[]);
     let per_cpu = Request {
         memory: Memory::PerNode(64 * 1024),
@@ -159,32 +197,74 @@ fn memory_is_counted_for_the_job_and_for_each_cpu() {
         max_nodes: Some(1),
         ..gpu()
     };
-    says("max_memory_per_cpu = \"4G\"", &per_cpu, &["8G of memory per CPU; the site allows at most 4G per CPU -> use --mem=32G or less"]);
+    says(
+        "max_memory_per_cpu = \"4G\"",
+        &per_cpu,
+        &["8G of memory per CPU; the site allows at most 4G per CPU -> use --mem=32G or less"],
+    );
     says("min_memory_per_cpu = \"4G\"", &per_cpu, &[]);
     let stated = Request { memory: Memory::PerCpu(8192), ..gpu() };
-    says("max_memory_per_cpu = 4000", &stated, &["8G of memory per CPU; the site allows at most 4000M per CPU -> use --mem-per-cpu=3G or less"]);
+    says(
+        "max_memory_per_cpu = 4000",
+        &stated,
+        &["8G of memory per CPU; the site allows at most 4000M per CPU -> use --mem-per-cpu=3G or less"],
+    );
     let unlimited = Request { memory: Memory::PerCpu(0), ..gpu() };
-    says("max_memory_per_cpu = \"4G\"", &unlimited, &["--mem-per-cpu=0 is memory without a limit; the site allows at most 4G per CPU -> use --mem-per-cpu=4G or less"]);
+    says(
+        "max_memory_per_cpu = \"4G\"",
+        &unlimited,
+        &[
+            "--mem-per-cpu=0 is memory without a limit; the site allows at most 4G per CPU -> use --mem-per-cpu=4G or less",
+        ],
+    );
     // All memory of a node is what the facts say it is.
     let all = Request { memory: Memory::WholeNode, min_nodes: Some(1), max_nodes: Some(1), ..gpu() };
-    says("max_memory = \"300G\"", &all, &["500G of memory; the site allows at most 300G -> use --mem=300G or less"]);
+    says(
+        "max_memory = \"300G\"",
+        &all,
+        &["500G of memory; the site allows at most 300G -> use --mem=300G or less"],
+    );
 }
 
 #[test]
 fn unlimited_time_exceeds_every_maximum_and_meets_every_minimum() {
     let unlimited = Request { time_limit: TimeLimit::Unlimited, ..gpu() };
-    says("max_time = \"1-00:00:00\"", &unlimited, &["--time=UNLIMITED; the site allows at most 1-00:00:00 -> use --time=1-00:00:00 or less"]);
+    says(
+        "max_time = \"1-00:00:00\"",
+        &unlimited,
+        &["--time=UNLIMITED; the site allows at most 1-00:00:00 -> use --time=1-00:00:00 or less"],
+    );
     says("min_time = \"1-00:00:00\"", &unlimited, &[]);
     let short = Request { time_limit: TimeLimit::Minutes(5), ..gpu() };
-    says("min_time = 10", &short, &["--time=0:05:00; the site asks for at least 0:10:00 -> use --time=0:10:00 or more"]);
+    says(
+        "min_time = 10",
+        &short,
+        &["--time=0:05:00; the site asks for at least 0:10:00 -> use --time=0:10:00 or more"],
+    );
 }
 
 #[test]
 fn arrays_are_held_to_their_size_and_to_what_runs_at_once() {
     let array = |text: &'static str| Request { array: Some(ArraySpec::new(text)), ..gpu() };
-    says("array_max = 50", &array("0-99"), &["100 array tasks; the site allows at most 50 array tasks -> submit it as several arrays of at most 50 tasks"]);
-    says("array_running_max = 4", &array("0-99"), &["100 array tasks may run at once, for want of a cap; the site allows at most 4 at once -> use --array=0-99%4"]);
-    says("array_running_max = 4", &array("0-99%10"), &["10 array tasks may run at once; the site allows at most 4 at once -> use --array=0-99%4"]);
+    says(
+        "array_max = 50",
+        &array("0-99"),
+        &[
+            "100 array tasks; the site allows at most 50 array tasks -> submit it as several arrays of at most 50 tasks",
+        ],
+    );
+    says(
+        "array_running_max = 4",
+        &array("0-99"),
+        &[
+            "100 array tasks may run at once, for want of a cap; the site allows at most 4 at once -> use --array=0-99%4",
+        ],
+    );
+    says(
+        "array_running_max = 4",
+        &array("0-99%10"),
+        &["10 array tasks may run at once; the site allows at most 4 at once -> use --array=0-99%4"],
+    );
     says("array_running_max = 4", &array("0-99%4"), &[]);
     says("array_running_max = 4", &array("0-3"), &[]);
     says("array_max = 4\narray_running_max = 1", &gpu(), &[]);
@@ -196,9 +276,23 @@ fn allow_lists_hold_every_element_and_take_nothing_unknown() {
     let qos = |name: &'static str| Request { qos: Some(name.into()), ..gpu() };
     says(limit, &qos("Normal,LONG-gpu"), &[]);
     says(limit, &qos("normal,high"), &["--qos=high; the site takes only normal, long* -> use --qos=normal"]);
-    says(limit, &gpu(), &["no QoS is named, and the default is not known; the site takes only normal, long* -> use --qos=normal"]);
-    says("allow_account = [\"a\", \"b\"]", &Request { account: Some("c".into()), ..gpu() }, &["--account=c; the site takes only a, b -> use --account=a or use --account=b"]);
-    says("allow_partition = [\"cpu*\"]", &gpu(), &["--partition=gpu; the site takes only cpu* -> name another partition"]);
+    says(
+        limit,
+        &gpu(),
+        &[
+            "no QoS is named, and the default is not known; the site takes only normal, long* -> use --qos=normal",
+        ],
+    );
+    says(
+        "allow_account = [\"a\", \"b\"]",
+        &Request { account: Some("c".into()), ..gpu() },
+        &["--account=c; the site takes only a, b -> use --account=a or use --account=b"],
+    );
+    says(
+        "allow_partition = [\"cpu*\"]",
+        &gpu(),
+        &["--partition=gpu; the site takes only cpu* -> name another partition"],
+    );
 }
 
 #[test]
@@ -209,25 +303,46 @@ fn a_partition_list_is_judged_element_by_element() {
         time_limit: TimeLimit::Minutes(120),
         ..Request::default()
     };
-    assert_eq!(told(&policy, &request), ["--time=2:00:00; partition gpu allows at most 1:00:00 here -> use --time=1:00:00 or less or drop gpu from --partition"]);
+    assert_eq!(
+        told(&policy, &request),
+        [
+            "--time=2:00:00; partition gpu allows at most 1:00:00 here -> use --time=1:00:00 or less or drop gpu from --partition"
+        ]
+    );
 }
 
 #[test]
 fn options_are_required_and_forbidden() {
     says("require = [\"time\"]", &gpu(), &["--time is not given; the site requires it -> give --time=..."]);
-    says("require = [\"constraint=ib\"]", &gpu(), &["--constraint is not given; the site requires --constraint=ib -> use --constraint=ib"]);
+    says(
+        "require = [\"constraint=ib\"]",
+        &gpu(),
+        &["--constraint is not given; the site requires --constraint=ib -> use --constraint=ib"],
+    );
     says(
         "require = [\"constraint=ib\"]",
         &Request { features: Some("eth".into()), ..gpu() },
         &["--constraint=eth; the site requires --constraint=ib -> use --constraint=ib"],
     );
     says("require = [\"gres\"]", &Request { tres_per_node: Tres::new("gpu:1"), ..gpu() }, &[]);
-    says("forbid = [\"mem=0\"]\nwhy = \"it takes the whole node\"", &Request { memory: Memory::WholeNode, ..gpu() }, &["--mem=0; the site does not take it: it takes the whole node -> drop --mem"]);
-    says("forbid = [\"exclusive=user\"]", &Request { shared: Sharing::User, ..gpu() }, &["--exclusive=user; the site does not take it -> drop --exclusive"]);
+    says(
+        "forbid = [\"mem=0\"]\nwhy = \"it takes the whole node\"",
+        &Request { memory: Memory::WholeNode, ..gpu() },
+        &["--mem=0; the site does not take it: it takes the whole node -> drop --mem"],
+    );
+    says(
+        "forbid = [\"exclusive=user\"]",
+        &Request { shared: Sharing::User, ..gpu() },
+        &["--exclusive=user; the site does not take it -> drop --exclusive"],
+    );
     says("forbid = [\"gpus\"]", &Request { tres_per_node: Tres::new("gpu:1"), ..gpu() }, &[]);
     // srun keeps its output to itself.
     says("require = [\"output\"]", &Request { origin: Origin::Interactive, ..gpu() }, &[]);
-    says("require = [\"output\"]", &Request { origin: Origin::Batch, ..gpu() }, &["--output is not given; the site requires it -> give --output=..."]);
+    says(
+        "require = [\"output\"]",
+        &Request { origin: Origin::Batch, ..gpu() },
+        &["--output is not given; the site requires it -> give --output=..."],
+    );
 }
 
 #[test]
@@ -239,16 +354,21 @@ fn of_two_limits_on_one_quantity_the_tighter_is_told() {
         ))
     };
     let outcomes = |policy: &Policy| {
-        let mut all: Vec<_> =
-            findings(policy, &request).into_iter().map(|f| (f.rule, f.outcome)).collect();
+        let mut all: Vec<_> = findings(policy, &request).into_iter().map(|f| (f.rule, f.outcome)).collect();
         all.sort();
         all
     };
     let both = two("", "");
-    assert_eq!(outcomes(&both), [("loose".to_owned(), Outcome::Covered), ("tight".to_owned(), Outcome::Refused)]);
+    assert_eq!(
+        outcomes(&both),
+        [("loose".to_owned(), Outcome::Covered), ("tight".to_owned(), Outcome::Refused)]
+    );
     // A limit that does not refuse hides none that does.
     let audited = two("mode = \"audit\"", "");
-    assert_eq!(outcomes(&audited), [("loose".to_owned(), Outcome::Refused), ("tight".to_owned(), Outcome::Audited)]);
+    assert_eq!(
+        outcomes(&audited),
+        [("loose".to_owned(), Outcome::Refused), ("tight".to_owned(), Outcome::Audited)]
+    );
 }
 
 #[test]

@@ -7,9 +7,8 @@ use toml::Spanned;
 
 use super::super::facts::{Facts, GpuFacts, Index, Owner, PartitionFacts, PerGpu, QosFacts};
 use super::super::glob::Glob;
-use super::super::values::{self, PerGpuTable};
 use super::super::raw;
-use super::super::strict::Read;
+use super::super::values::{self, PerGpuTable};
 use super::{Entry, Loader, any_case, header};
 use crate::request::TimeLimit;
 use crate::request::memory::Mb;
@@ -105,7 +104,9 @@ impl Loader<'_> {
                 let keys = other.facts.differ(&facts);
                 if let Some(key) = keys.first() {
                     let (this, first) = (header(kind, &name), header(kind, other.glob.as_str()));
-                    let message = format!("{this} and {first} can match one name, are equally specific, and disagree on `{key}`");
+                    let message = format!(
+                        "{this} and {first} can match one name, are equally specific, and disagree on `{key}`"
+                    );
                     self.error_with_help(span.clone(), message, "make one of the two patterns longer");
                 }
             }
@@ -116,9 +117,9 @@ impl Loader<'_> {
 
     fn partition(&mut self, entry: Entry<'_>) -> Option<PartitionFacts> {
         let place = header("partition", &entry.name);
-        let Read { value: raw, whole } = self.read::<raw::Partition>(entry.value, &place, &[])?;
+        let raw = self.read::<raw::Partition>(entry.value, &place, &[])?.value;
         let gpu_types = raw.gpu_types.map(|types| self.gpu_types(types));
-        let owner = raw.owner.map(|owner| self.owner(owner, whole));
+        let owner = raw.owner.map(|owner| self.owner(owner));
         Some(PartitionFacts {
             default: raw.default.map(Spanned::into_inner),
             gpu_types,
@@ -169,11 +170,16 @@ impl Loader<'_> {
         names
     }
 
-    fn owner(&mut self, owner: Spanned<raw::Owner>, whole: bool) -> Owner {
+    fn owner(&mut self, owner: Spanned<raw::Owner>) -> Owner {
         let span = owner.span();
         let raw::Owner { accounts, users, groups } = owner.into_inner();
-        if whole && accounts.is_empty() && users.is_empty() && groups.is_empty() {
-            self.error_with_help(span.clone(), "`owner` names nobody", "name `accounts`, `users` or `groups`");
+        let nobody = accounts.is_empty() && users.is_empty() && groups.is_empty();
+        if nobody && !self.is_wrong(&span) {
+            self.error_with_help(
+                span.clone(),
+                "`owner` names nobody",
+                "name `accounts`, `users` or `groups`",
+            );
         }
         let accounts = any_case(Spanned::new(span, accounts));
         Owner { accounts, users: self.users(users), groups: self.groups(groups) }
@@ -198,6 +204,9 @@ impl Loader<'_> {
         };
         match table {
             (None, None, None) => {
+                if self.is_wrong(&span) {
+                    return None;
+                }
                 self.error(span, format!("`{key}` states neither `default` nor `max` nor `exact`"));
                 None
             }
@@ -245,9 +254,8 @@ impl Loader<'_> {
         let none = merged.gpu_types().is_some_and(<[String]>::is_empty) || node.gpus == Some(0);
         let mut doubts: Vec<String> = Vec::new();
         match (merged.owner(), merged.lent_qos()) {
-            (Some(_), None) => doubts.push(
-                "it has an `owner` and no `lent_qos`: everyone but the owner is kept out".to_owned(),
-            ),
+            (Some(_), None) => doubts
+                .push("it has an `owner` and no `lent_qos`: everyone but the owner is kept out".to_owned()),
             (None, Some(_)) => doubts.push("it has a `lent_qos` and no `owner`: nothing is lent".to_owned()),
             (Some(_), Some(lent)) if lent.is_empty() => {
                 doubts.push("its `lent_qos` is empty: everyone but the owner is kept out".to_owned());
@@ -290,7 +298,8 @@ impl Loader<'_> {
         let lent = merged.lent_qos().and_then(|names| names.literal().next());
         if let Some(name) = lent {
             let qos = super::super::facts::first(&facts.qos.get(name), |q| q.max_time);
-            if let (Some(TimeLimit::Minutes(of_qos)), Some(TimeLimit::Minutes(own))) = (qos, merged.max_time())
+            if let (Some(TimeLimit::Minutes(of_qos)), Some(TimeLimit::Minutes(own))) =
+                (qos, merged.max_time())
             {
                 if of_qos > own {
                     doubts.push(format!(
