@@ -10,13 +10,15 @@ mod tests;
 use std::fmt;
 
 use super::{Names, Settings};
-use crate::case::{Candidate, Case, Effective, Source};
+use crate::case::{Candidate, Case, Source};
 use crate::judge;
 use crate::policy::Mode;
 use crate::request::memory::Mb;
 use crate::request::options::OptionTest;
+use crate::request::partition_list;
+use crate::request::shape::NodeFacts;
 use crate::request::time::Minutes;
-use crate::request::{Amount, Memory, Origin, Request, Shape, TimeLimit};
+use crate::request::{Amount, Memory, Origin, Request, Shape, Sharing, TimeLimit};
 use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic};
 use crate::words::{count, shown};
 
@@ -173,7 +175,7 @@ impl Bound {
 
     fn check(&self, limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<Complaint> {
         let request = case.request;
-        let amount = self.quantity.of(request, &candidate.shape)?;
+        let amount = self.quantity.of(request, &candidate.shape, candidate.facts.node())?;
         let (asked, excess) = self.excess(amount)?;
         let quantity = self.quantity;
         let most = if self.end == End::Max { "at most" } else { "at least" };
@@ -237,11 +239,19 @@ impl Quantity {
     }
 
     /// What the request adds up to; `None` where it says nothing that could be judged.
-    fn of(self, request: &Request<'_>, shape: &Shape) -> Option<Amount> {
+    fn of(self, request: &Request<'_>, shape: &Shape, node: NodeFacts) -> Option<Amount> {
+        let exclusive = request.shared == Sharing::Exclusive;
         match self {
             Quantity::Nodes => Some(shape.nodes),
-            Quantity::Gpus => Some(shape.gpus.unwrap_or(Amount::exactly(0))),
-            Quantity::Cpus => Some(shape.cpus),
+            Quantity::Gpus => match shape.gpus {
+                // Whole nodes come with all of their GPUs.
+                None if exclusive => Some(whole_nodes(shape, node.gpus?)),
+                gpus => Some(gpus.unwrap_or(Amount::exactly(0))),
+            },
+            Quantity::Cpus => match node.cpus {
+                Some(all) if exclusive => Some(whole_nodes(shape, all)),
+                _ => Some(shape.cpus),
+            },
             Quantity::Tasks => Some(shape.tasks),
             Quantity::Time => match request.time_limit {
                 // The partition's default will be used, which only Slurm knows.
@@ -325,6 +335,12 @@ impl Quantity {
     }
 }
 
+/// What whole nodes have in all.
+fn whole_nodes(shape: &Shape, each: u64) -> Amount {
+    let times = |nodes: u64| nodes.saturating_mul(each);
+    Amount { low: times(shape.nodes.low), high: shape.nodes.high.map(times) }
+}
+
 /// Memory on each node against the CPUs there, at the ends where it is most and least.
 fn memory_per_cpu(request: &Request<'_>, shape: &Shape) -> Option<Amount> {
     match request.memory {
@@ -339,34 +355,20 @@ fn memory_per_cpu(request: &Request<'_>, shape: &Shape) -> Option<Amount> {
     }
 }
 
+/// A value that is held against a list of names.
+struct Listed<'e> {
+    key: &'static str,
+    option: &'static str,
+    noun: &'static str,
+    topic: Topic,
+    errno: Errno,
+    /// The value that Slurm will use and where it comes from, where that is known.
+    effective: Option<(&'e str, Source)>,
+}
+
 /// The three lists of names.
 fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Option<(Topic, Complaint)>; 3] {
-    let complaint = |list: Listed<'_>, names: &Names, asked: String, literal: Vec<String>| {
-        let all: Vec<&str> = names.iter().map(|g| g.as_str()).collect();
-        let what = match all.as_slice() {
-            [] => "none".to_owned(),
-            all => format!("only {}", all.join(", ")),
-        };
-        let mut remedies: Vec<Remedy> =
-            literal.into_iter().take(3).map(|name| Remedy::exactly(list.option, name)).collect();
-        if remedies.is_empty() {
-            remedies.push(Remedy::Change(format!("name another {}", list.noun)));
-        }
-        // A list that allows names only in one of the candidate's partitions says nothing of the
-        // partition itself.
-        let allowed = limit.allowed(candidate, ("takes", "take"), &what);
-        let complaint = Complaint {
-            quantity: list.key,
-            asked,
-            allowed: Some(allowed),
-            excess: 1,
-            options: vec![list.option],
-            remedies,
-            errno: list.errno,
-            told_by: None,
-        };
-        (list.topic, complaint)
-    };
+    let uid = case.request.user_id;
     let qos = limit.allow_qos.as_ref().and_then(|names| {
         let effective = candidate.qos(case);
         let list = Listed {
@@ -375,14 +377,12 @@ fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Op
             noun: "QoS",
             topic: Topic::Entitlement,
             errno: Errno::InvalidQos,
-            effective,
+            effective: effective.map(|e| (e.name.as_str(), e.source)),
         };
-        let asked = list.refused(names)?;
-        let account = case.account().map(|a| a.name.as_str());
-        let uid = case.request.user_id;
-        let may = |q: &&str| case.cluster.may_use_qos(uid, account, candidate.partition(), q) != Some(false);
-        let literal = names.literal().filter(may).map(str::to_owned).collect();
-        Some(complaint(list, names, asked, literal))
+        let account = || case.account().map(|a| a.name.as_str());
+        list.check(limit, names, candidate, |q| {
+            case.cluster.may_use_qos(uid, account(), candidate.partition(), q) != Some(false)
+        })
     });
     let account = limit.allow_account.as_ref().and_then(|names| {
         let list = Listed {
@@ -391,56 +391,69 @@ fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Op
             noun: "account",
             topic: Topic::Entitlement,
             errno: Errno::InvalidAccount,
-            effective: case.account(),
+            effective: case.account().map(|e| (e.name.as_str(), e.source)),
         };
-        let asked = list.refused(names)?;
-        let uid = case.request.user_id;
-        let may = |a: &&str| case.cluster.has_association(uid, a) != Some(false);
-        let literal = names.literal().filter(may).map(str::to_owned).collect();
-        Some(complaint(list, names, asked, literal))
+        list.check(limit, names, candidate, |a| case.cluster.has_association(uid, a) != Some(false))
     });
     let partition = limit.allow_partition.as_ref().and_then(|names| {
-        let effective =
-            candidate.partition().map(|name| Effective { name: name.to_owned(), source: candidate.source });
         let list = Listed {
             key: "allow_partition",
             option: "partition",
             noun: "partition",
             topic: Topic::Partition,
             errno: Errno::InvalidPartitionName,
-            effective: effective.as_ref(),
+            effective: candidate.partition().map(|name| (name, candidate.source)),
         };
-        let asked = list.refused(names)?;
-        let literal = names.literal().map(str::to_owned).collect();
-        Some(complaint(list, names, asked, literal))
+        list.check(limit, names, candidate, |_| true)
     });
     [qos, account, partition]
 }
 
-/// A value that is held against a list of names.
-struct Listed<'e> {
-    key: &'static str,
-    option: &'static str,
-    noun: &'static str,
-    topic: Topic,
-    errno: Errno,
-    effective: Option<&'e Effective>,
-}
-
 impl Listed<'_> {
-    /// What is wrong, where not every name is on the list. What is unknown is on none.
+    /// The complaint, where not every name is on the list. What is unknown is on none.
+    /// `usable`: whether the user may use a name of the list.
+    fn check(
+        &self,
+        limit: &Limit,
+        names: &Names,
+        candidate: &Candidate<'_>,
+        usable: impl Fn(&str) -> bool,
+    ) -> Option<(Topic, Complaint)> {
+        let asked = self.refused(names)?;
+        let all: Vec<String> = names.iter().map(|g| shown(g.as_str())).collect();
+        let what = if all.is_empty() { "none".to_owned() } else { format!("only {}", all.join(", ")) };
+        let literal = names.literal().filter(|n| usable(n));
+        let mut remedies: Vec<Remedy> = literal.take(3).map(|n| Remedy::exactly(self.option, n)).collect();
+        if remedies.is_empty() {
+            remedies.push(Remedy::Change(format!("name another {}", self.noun)));
+        }
+        let complaint = Complaint {
+            quantity: self.key,
+            asked,
+            allowed: Some(limit.allowed(candidate, ("takes", "take"), &what)),
+            excess: 1,
+            options: vec![self.option],
+            remedies,
+            errno: self.errno,
+            told_by: None,
+        };
+        Some((self.topic, complaint))
+    }
+
+    /// What is wrong, as the start of a sentence.
     fn refused(&self, names: &Names) -> Option<String> {
         let noun = self.noun;
-        let Some(effective) = self.effective else {
+        let Some((name, source)) = self.effective else {
             return Some(format!("no {noun} is named, and the default is not known"));
         };
-        let others: Vec<String> = effective.names().filter(|n| !names.contains(n)).map(shown).collect();
-        if others.is_empty() && effective.names().next().is_some() {
+        let mut all = partition_list::names(name).peekable();
+        if all.peek().is_some() && partition_list::names(name).all(|n| names.contains(n)) {
             return None;
         }
-        let list = others.join(", ");
-        Some(match effective.source {
-            Source::Asked => format!("--{}={}", self.option, if list.is_empty() { "''" } else { &list }),
+        let others: Vec<String> = all.filter(|n| !names.contains(n)).map(shown).collect();
+        let list = if others.is_empty() { "''".to_owned() } else { others.join(",") };
+        Some(match source {
+            Source::Asked => format!("--{}={list}", self.option),
             Source::Reservation => format!("the {noun} of the reservation is {list}"),
             Source::ClusterDefault | Source::UserDefault => {
                 format!("no {noun} is named, and the default is {list}")

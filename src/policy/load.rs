@@ -3,6 +3,7 @@
 //! First the document with its places, then each table into its own strict struct, then what only
 //! shows when things are put side by side. Errors stop nothing but the result; doubts stop nothing.
 
+mod doubts;
 mod facts;
 mod limits;
 mod rules;

@@ -182,6 +182,20 @@ fn cpus_are_reduced_where_they_come_from() {
 }
 
 #[test]
+fn an_exclusive_job_has_all_that_its_nodes_have() {
+    let exclusive = Request { shared: Sharing::Exclusive, min_nodes: Some(2), max_nodes: Some(2), ..gpu() };
+    says(
+        "max_cpus = 64",
+        &exclusive,
+        &["128 CPUs; the site allows at most 64 -> use --nodes=1 or drop --exclusive"],
+    );
+    says("max_gpus = 2", &exclusive, &["8 GPUs; the site allows at most 2 -> drop --exclusive"]);
+    says("min_gpus = 1", &exclusive, &[]);
+    // Where nothing is known of the nodes, nothing is judged.
+    says("max_gpus = 2\nmin_gpus = 1", &Request { partition: Some("cpu".into()), ..exclusive }, &[]);
+}
+
+#[test]
 fn memory_is_counted_for_the_job_and_for_each_cpu() {
     let mem = |mb| Request { memory: Memory::PerNode(mb), min_nodes: Some(2), max_nodes: Some(2), ..gpu() };
     says(

@@ -359,7 +359,7 @@ fn doubts_do_not_stop_a_policy() {
         ),
         (
             "[partition.p]\nmax_time = 60\nlent_qos = [\"s\"]\nowner = { users = [\"1\"] }\n[qos.s]\nmax_time = 90",
-            "2:12 [partition.p]: the `max_time` of its lent QoS `s` is longer than its own, which holds",
+            "2:12 [partition.p]: the `max_time` of its lent QoS is longer than its own, which holds",
         ),
         ("[[limit]]\nname = \"l\"\nallow_qos = []", "4:13 no request can meet limit `l`: it allows none"),
         (
@@ -394,6 +394,38 @@ fn doubts_do_not_stop_a_policy() {
         let found = doubts(&format!("schema = 1\n{text}\n"));
         assert!(found.iter().any(|d| d == expected), "{text}\n{expected}\n{found:#?}");
     }
+}
+
+#[test]
+fn a_gpu_type_is_held_to_the_node_in_place_of_the_partition() {
+    let text = "schema = 1\n[partition.p]\ngpu_types = [\"h100\"]\ngpus_per_node = 8\ncpus_per_node = 64\n\
+        cpus_per_gpu = 16\n[gpu.h100]\ncpus_per_gpu = 9\n[gpu.a100]\ncpus_per_gpu = 9\n";
+    assert_eq!(
+        doubts(text),
+        [
+            "2:12 [partition.p]: the default of `cpus_per_gpu` of [gpu.h100] for all GPUs of a node is 72, and the node has 64",
+            "9:6 [gpu.a100]: no partition lists this type in its `gpu_types`",
+        ]
+    );
+}
+
+#[test]
+fn tables_may_be_written_with_dots_or_inline() {
+    let text = "schema = 1\nrule.exclusive.allow = [\"user\"]\nrule.array-logs = { mode = \"warn\" }\n\
+        limit = [{ name = \"a\", max_nodes = 1 }]\n[partition]\ngpu.cpus_per_node = 4\ncpu = { gpu_types = [] }\n";
+    let policy = loaded(text).policy;
+    assert_eq!(policy.rules.len(), 2);
+    let lines: Vec<usize> = policy.rules.iter().map(|r| r.entries[0].settings.line).collect();
+    assert_eq!(lines, [2, 3]);
+    assert_eq!(policy.limits[0].settings.line, 4);
+    assert_eq!(policy.facts.partitions.literal_names(), ["cpu", "gpu"]);
+    let wrong = "schema = 1\nrule.exclusive.alow = []\nrule.exclusive.mode = 1\n[partition]\ngpu.cpus = 4\ngpu.max_time = 0\n";
+    let places: Vec<String> = errors(wrong)
+        .lines()
+        .filter(|l| l.starts_with("sluice"))
+        .map(|l| l.split(' ').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(places, ["sluice.toml:2:16:", "sluice.toml:3:23:", "sluice.toml:5:5:", "sluice.toml:6:16:"]);
 }
 
 #[test]
