@@ -96,10 +96,19 @@ impl<'a> Case<'a> {
                 // A reservation's partition goes before the cluster's default. Where it is not
                 // known, neither is the partition: the reservation may have none of its own.
                 Some(r) => candidate(cluster.reservation_partition(r).map(Into::into), Source::Reservation),
-                None => candidate(cluster.default_partition().map(Into::into), Source::ClusterDefault),
+                None => candidate(cluster.default_partition(), Source::ClusterDefault),
             });
         }
         Case { policy, request, cluster, today, candidates, account: OnceCell::new() }
+    }
+
+    /// What was looked for and could not be known.
+    pub fn unknown(&self) -> Vec<&'static str> {
+        let account = matches!(self.account.get(), Some(None));
+        let qos = self.candidates.iter().any(|c| matches!(c.qos.get(), Some(None)));
+        let partition = self.candidates.iter().any(|c| c.name.is_none());
+        let names = [(partition, "partition"), (account, "account"), (qos, "qos")];
+        names.into_iter().filter(|(unknown, _)| *unknown).map(|(_, name)| name).collect()
     }
 
     /// The account that Slurm will charge.

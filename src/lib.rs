@@ -7,7 +7,14 @@ pub mod date;
 pub mod judge;
 pub mod message;
 pub mod policy;
+#[cfg(feature = "cli")]
+pub mod policy_test;
+pub mod record;
 pub mod request;
 pub mod rules;
+#[cfg(feature = "plugin")]
+pub mod slurm;
+pub mod submit_line;
+pub mod update;
 pub mod verdict;
 pub mod words;

@@ -1,14 +1,14 @@
 //! What users read: findings turned into words, in one place.
 //!
-//! Lines are ASCII, at most [`WIDTH`] columns so that with the client's own prefix they stay within
-//! 100, and each makes sense alone: tools filter and reorder them.
+//! Lines are ASCII, at most [`WIDTH`] columns without the prefix that the client puts before them,
+//! and each makes sense alone: tools filter and reorder them.
 
 use crate::policy::Site;
 use crate::verdict::{Allowed, Bound, Finding, Place, Remedy, Verdict};
 use crate::words::shell_word;
 
-/// Columns of a line; `scontrol: error: ` and `0: ` stand before it.
-pub const WIDTH: usize = 80;
+/// Columns of a line.
+pub const WIDTH: usize = 100;
 /// Findings that are told; the rest are named.
 const FINDINGS: usize = 8;
 /// Lines in all.
@@ -104,7 +104,7 @@ fn sentence(finding: &Finding) -> Vec<String> {
 pub fn allowed(allowed: &Allowed) -> String {
     let (one, many) = allowed.verb;
     let what = &allowed.what;
-    match &allowed.place {
+    let text = match &allowed.place {
         Place::Partitions(names) => match names.as_slice() {
             [name] => format!("partition {name} {one} {what}"),
             names => format!("partitions {} {many} {what}", names.join(", ")),
@@ -112,7 +112,8 @@ pub fn allowed(allowed: &Allowed) -> String {
         Place::GpuType(kind) => format!("a GPU of type {kind} {one} {what}"),
         Place::Qos(name) => format!("QoS {name} {one} {what}"),
         Place::Site => format!("the site {one} {what}"),
-    }
+    };
+    text.trim_end().to_owned()
 }
 
 fn remedies(finding: &Finding, context: &Context<'_>) -> Vec<String> {
@@ -180,7 +181,7 @@ fn closing(told: &[&Finding], context: &Context<'_>) -> Vec<String> {
     let parts = [explain, site.docs.as_deref().map(ascii), site.contact.as_deref().map(ascii)];
     let mut text = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     if let Some(reference) = context.reference {
-        text = format!("{text} (ref {reference})");
+        text = format!("{text} (ref{GLUE}{reference})");
     }
     if text.is_empty() { Vec::new() } else { wrap(&format!("more: {}", text.trim_start())) }
 }
@@ -194,14 +195,18 @@ fn ascii(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).map(|c| if c.is_ascii() { c } else { '?' }).collect()
 }
 
-/// Breaks a line at spaces; what follows is indented by two more.
+/// A space at which no line is broken.
+const GLUE: char = '\u{1}';
+
+/// Breaks a line at spaces; what follows is indented by four: remedies have two. A word longer than a line is cut
+/// where the line ends.
 fn wrap(text: &str) -> Vec<String> {
     let indent = text.len() - text.trim_start().len();
-    let next = " ".repeat(indent + 2);
+    let next = " ".repeat(4);
     let mut lines = Vec::new();
     let mut line = " ".repeat(indent);
     let mut empty = true;
-    for word in text.split_whitespace() {
+    for word in text.split(' ').filter(|w| !w.is_empty()) {
         if !empty && line.len() + 1 + word.len() > WIDTH {
             lines.push(std::mem::replace(&mut line, next.clone()));
             empty = true;
@@ -209,11 +214,43 @@ fn wrap(text: &str) -> Vec<String> {
         if !empty {
             line.push(' ');
         }
-        line.push_str(word);
+        for c in word.chars() {
+            if line.len() >= WIDTH {
+                lines.push(std::mem::replace(&mut line, next.clone()));
+            }
+            line.push(if c == GLUE { ' ' } else { c });
+        }
         empty = false;
     }
     if !empty {
         lines.push(line);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_the_reference_stays_whole() {
+        let text = format!("more: sluice explain {} (ref{GLUE}7f3a9c21)", "a-rule ".repeat(10).trim());
+        let lines = wrap(&text);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(lines.last().map(String::as_str), Some("    (ref 7f3a9c21)"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_is_wider_than_the_limit(text in "[a-z ]{0,400}") {
+            prop_assert!(wrap(&text).iter().all(|l| l.len() <= WIDTH));
+        }
+
+        #[test]
+        fn no_letter_is_lost(text in "[a-z ]{0,400}") {
+            let letters = |t: &str| t.chars().filter(|c| *c != ' ').collect::<String>();
+            prop_assert_eq!(letters(&text), letters(&wrap(&text).concat()));
+        }
+    }
 }

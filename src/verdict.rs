@@ -27,8 +27,8 @@ pub struct Complaint {
     pub remedies: Vec<Remedy>,
     /// The errno that fits.
     pub errno: Errno,
-    /// A rule whose finding on the same request says the same better: where it does, this one is
-    /// recorded and not told.
+    /// A rule whose finding on the same quantity of the same request says the same better: where
+    /// there is one, this one is recorded and not told.
     pub told_by: Option<&'static str>,
 }
 
@@ -209,6 +209,8 @@ pub enum Outcome {
     Exempt(String),
     /// Told by another rule's finding, no milder than this one would be.
     Covered,
+    /// An update that leaves things no worse than the job already is.
+    Standing,
 }
 
 /// A value that Sluice fills in.

@@ -259,10 +259,7 @@ impl Quantity {
                 TimeLimit::Minutes(minutes) => Some(Amount::exactly(u64::from(minutes))),
                 TimeLimit::Unlimited => Some(Amount::exactly(UNLIMITED)),
             },
-            Quantity::Memory => match request.memory {
-                Memory::PerCpu(0) => Some(Amount::exactly(UNLIMITED)),
-                _ => shape.memory,
-            },
+            Quantity::Memory => shape.memory,
             Quantity::MemoryPerCpu => memory_per_cpu(request, shape),
             Quantity::ArrayTasks => request.array.as_ref()?.tasks.map(Amount::exactly),
             Quantity::ArrayRunning => {
@@ -300,9 +297,6 @@ impl Quantity {
             Quantity::Tasks => counted("task"),
             Quantity::Time if n == UNLIMITED => "--time=UNLIMITED".to_owned(),
             Quantity::Time => format!("--time={}", self.value(n)),
-            Quantity::Memory | Quantity::MemoryPerCpu if n == UNLIMITED => {
-                "--mem-per-cpu=0 is memory without a limit".to_owned()
-            }
             Quantity::Memory if n > amount.low => format!("up to {} of memory", Mb(n)),
             Quantity::Memory => format!("{} of memory", Mb(n)),
             Quantity::MemoryPerCpu => format!("{} of memory per CPU", Mb(n)),
@@ -344,8 +338,7 @@ fn whole_nodes(shape: &Shape, each: u64) -> Amount {
 /// Memory on each node against the CPUs there, at the ends where it is most and least.
 fn memory_per_cpu(request: &Request<'_>, shape: &Shape) -> Option<Amount> {
     match request.memory {
-        Memory::PerCpu(0) => Some(Amount::exactly(UNLIMITED)),
-        Memory::PerCpu(mb) => Some(Amount::exactly(mb)),
+        Memory::PerCpu(mb) if mb > 0 => Some(Amount::exactly(mb)),
         _ => {
             let (memory, cpus) = (shape.memory_per_node?, shape.cpus_per_node);
             let high = memory.high.map(|mb| mb.div_ceil(cpus.low.max(1)));

@@ -5,6 +5,7 @@
 
 pub mod condition;
 pub mod diagnostic;
+pub mod duration;
 pub mod facts;
 pub mod glob;
 pub mod limit;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 /// An array specification, kept as typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ArraySpec<'a> {
     text: Cow<'a, str>,
     /// Number of tasks; `None` where the text is none that Slurm would accept.

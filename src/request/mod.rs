@@ -7,8 +7,12 @@
 
 pub mod array;
 pub mod dependency;
+pub mod description;
+pub mod export;
+pub mod lineage;
 pub mod log_path;
 pub mod memory;
+mod merge;
 pub mod options;
 pub mod partition_list;
 pub mod shape;
@@ -20,6 +24,7 @@ use std::borrow::Cow;
 use crate::verdict::Edit;
 
 pub use array::ArraySpec;
+pub use description::Description;
 pub use log_path::LogPath;
 pub use memory::Memory;
 pub use shape::{Amount, Shape};
@@ -32,7 +37,8 @@ pub type Text<'a> = Cow<'a, str>;
 /// One job, or one component of a heterogeneous job, as it was asked for.
 ///
 /// For an update it is the existing job merged with the change (`crate::update`).
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
 pub struct Request<'a> {
     // ---- who
     /// Owner of the job (uid).
@@ -160,14 +166,18 @@ pub struct Request<'a> {
     /// `--x11`.
     pub x11: bool,
     /// `--export` where it is neither unset nor ALL (`SLURM_EXPORT_ENV` in the job's environment).
+    #[serde(skip)]
     pub export: Option<Text<'a>>,
     /// The script's text, sbatch only.
+    #[serde(skip)]
     pub script: Option<Text<'a>>,
     /// Script path (sbatch), or the command (srun, salloc).
     pub command: Option<Text<'a>>,
     /// Digest of the command's arguments: tells whether two submissions are the same.
     pub arguments: u64,
-    /// The command line as typed (21.08 and later). For people and records, never for a verdict.
+    /// The command line as typed (21.08 and later). Never for a verdict, nor for a record: it may
+    /// hold a whole script (`--wrap`).
+    #[serde(skip)]
     pub submit_line: Option<Text<'a>>,
 
     // ---- from SPANK
@@ -179,12 +189,15 @@ pub struct Request<'a> {
     // ---- what kind of submission
     /// How the request came; see [`Origin`].
     pub origin: Origin,
+    /// `--test-only` and other questions whether a job could run: nothing is submitted.
+    pub test_only: bool,
     /// Component of a heterogeneous job, from 0.
     pub het_offset: Option<u32>,
 }
 
 /// How a request came to slurmctld, as far as the request itself proves it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// Cannot be told. A missing script alone proves nothing: later het components of sbatch and
     /// API clients have none.
@@ -199,7 +212,8 @@ pub enum Origin {
 }
 
 /// `shared` of `job_desc_msg_t`: whether nodes are shared with other jobs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// Not stated (`NO_VAL16`).
     #[default]
@@ -219,7 +233,7 @@ pub enum Sharing {
 }
 
 /// `--signal=[B:]SIG@TIME`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct WarnSignal {
     /// Signal number.
     pub signal: u16,

@@ -414,7 +414,8 @@ static SEEN: &[SeenOption] = &[
     seen("lineage", Topic::Habit, Kind::Text, |r| list(&r.lineage)),
     seen("mail-user", Topic::Habit, Kind::Text, |r| list(&r.mail_user)),
     seen("mem", Topic::Memory, Kind::Memory, |r| match r.memory {
-        Memory::WholeNode => Seen::Memory(0),
+        // --mem-per-cpu=0 is the same to slurmctld, and a site that forbids one means both.
+        Memory::WholeNode | Memory::PerCpu(0) => Seen::Memory(0),
         Memory::PerNode(mb) => Seen::Memory(mb),
         Memory::PerCpu(_) | Memory::Unset => Seen::No,
     }),

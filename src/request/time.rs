@@ -3,7 +3,8 @@
 use std::fmt;
 
 /// A limit on run time. Slurm counts it in minutes and rounds seconds up.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum TimeLimit {
     /// Not stated: the partition's default will be used.
     #[default]

@@ -8,7 +8,8 @@
 use std::borrow::Cow;
 
 /// A comma list of TRES, empty when not stated.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
 pub struct Tres<'a>(Cow<'a, str>);
 
 /// One item of a list.

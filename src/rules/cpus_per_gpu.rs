@@ -195,10 +195,10 @@ impl Load {
         }
         if request.cpus_per_task.is_some() && self.tasks > 0 && self.tasks <= self.allowed {
             let value = self.allowed / self.tasks;
-            if !share.exact || value.saturating_mul(self.tasks) == self.allowed {
-                return vec![bounded("cpus-per-task", value)];
-            }
-            return in_all();
+            // The user's own option first; counted per GPU it is the same for any number of tasks.
+            let per_gpu = bounded("cpus-per-gpu", each).instead_of(&["cpus-per-task"]);
+            let whole = !share.exact || value.saturating_mul(self.tasks) == self.allowed;
+            return whole.then(|| bounded("cpus-per-task", value)).into_iter().chain([per_gpu]).collect();
         }
         let per_task = Load::per_task(request);
         let tasks = self.allowed / per_task;

@@ -223,20 +223,19 @@ fn memory_is_counted_for_the_job_and_for_each_cpu() {
         &stated,
         &["8G of memory per CPU; the site allows at most 4000M per CPU -> use --mem-per-cpu=3G or less"],
     );
-    let unlimited = Request { memory: Memory::PerCpu(0), ..gpu() };
-    says(
-        "max_memory_per_cpu = \"4G\"",
-        &unlimited,
-        &[
-            "--mem-per-cpu=0 is memory without a limit; the site allows at most 4G per CPU -> use --mem-per-cpu=4G or less",
-        ],
-    );
     // All memory of a node is what the facts say it is.
-    let all = Request { memory: Memory::WholeNode, min_nodes: Some(1), max_nodes: Some(1), ..gpu() };
+    let one = Request { min_nodes: Some(1), max_nodes: Some(1), ..gpu() };
+    let all = Request { memory: Memory::WholeNode, ..one.clone() };
     says(
         "max_memory = \"300G\"",
         &all,
         &["500G of memory; the site allows at most 300G -> use --mem=300G or less"],
+    );
+    // `--mem-per-cpu=0` is all memory too.
+    says(
+        "max_memory_per_cpu = \"4G\"",
+        &Request { memory: Memory::PerCpu(0), cpus_per_task: Some(50), ..one },
+        &["10G of memory per CPU; the site allows at most 4G per CPU -> use --mem-per-cpu=4G or less"],
     );
 }
 
@@ -397,7 +396,7 @@ fn the_qos_of_a_remedy_is_one_that_the_user_may_use() {
         fn may_use_qos(&self, _: u32, _: Option<&str>, _: Option<&str>, qos: &str) -> Option<bool> {
             Some(qos == "long")
         }
-        fn default_partition(&self) -> Option<String> {
+        fn default_partition(&self) -> Option<std::borrow::Cow<'_, str>> {
             None
         }
         fn reservation_partition(&self, _: &str) -> Option<String> {
