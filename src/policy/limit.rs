@@ -276,9 +276,10 @@ impl Quantity {
             Quantity::Time => u32::try_from(n).map_or_else(|_| n.to_string(), |m| Minutes(m).to_string()),
             Quantity::Memory => Mb(n).to_string(),
             Quantity::MemoryPerCpu => format!("{} per CPU", Mb(n)),
-            Quantity::ArrayTasks => count(n, "array task"),
             Quantity::ArrayRunning => format!("{n} at once"),
-            Quantity::Nodes | Quantity::Gpus | Quantity::Cpus | Quantity::Tasks => n.to_string(),
+            Quantity::Nodes | Quantity::Gpus | Quantity::Cpus | Quantity::Tasks | Quantity::ArrayTasks => {
+                n.to_string()
+            }
         }
     }
 
@@ -506,11 +507,13 @@ fn forbidden(
     }
     let option = test.option();
     let asked = option.shown(request).unwrap_or_else(|| format!("--{}", option.name));
-    let remedy = match option.name {
-        "wrap" => Remedy::Change("write a script and submit that".to_owned()),
-        // Another option may give the same field.
-        "no-requeue" => Remedy::exactly("requeue", ""),
-        name => Remedy::Drop { option: name },
+    let remedies = match option.name {
+        "wrap" => vec![Remedy::Change("write a script and submit that".to_owned())],
+        "no-requeue" => vec![Remedy::exactly("requeue", "")],
+        name => converted_memory(test, request, &candidate.shape)
+            .into_iter()
+            .chain([Remedy::Drop { option: name }])
+            .collect(),
     };
     Some(Complaint {
         quantity: option.name,
@@ -518,10 +521,26 @@ fn forbidden(
         allowed: Some(limit.allowed(candidate, ("does not take", "do not take"), "it")),
         excess: 1,
         options: vec![option.name],
-        remedies: vec![remedy],
+        remedies,
         errno: Errno::AccessDenied,
         told_by: None,
     })
+}
+
+/// The same memory by the other option, where one of the two is forbidden whatever its value.
+fn converted_memory(test: &OptionTest, request: &Request<'_>, shape: &Shape) -> Option<Remedy> {
+    let cpus = shape.cpus_per_node.fixed().filter(|n| *n > 0 && test.value().is_none())?;
+    match (test.option().name, request.memory) {
+        ("mem", Memory::PerNode(mb)) => {
+            let each = Mb(mb.div_ceil(cpus)).to_string();
+            Some(Remedy::exactly("mem-per-cpu", each).instead_of(&["mem"]))
+        }
+        ("mem-per-cpu", Memory::PerCpu(mb)) if mb > 0 => {
+            let all = Mb(mb.saturating_mul(cpus)).to_string();
+            Some(Remedy::exactly("mem", all).instead_of(&["mem-per-cpu"]))
+        }
+        _ => None,
+    }
 }
 
 /// An option of the policy as it is typed.

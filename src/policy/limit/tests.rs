@@ -262,9 +262,7 @@ fn arrays_are_held_to_their_size_and_to_what_runs_at_once() {
     says(
         "array_max = 50",
         &array("0-99"),
-        &[
-            "100 array tasks; the site allows at most 50 array tasks -> submit it as several arrays of at most 50 tasks",
-        ],
+        &["100 array tasks; the site allows at most 50 -> submit it as several arrays of at most 50 tasks"],
     );
     says(
         "array_running_max = 4",
@@ -347,6 +345,26 @@ fn options_are_required_and_forbidden() {
         "forbid = [\"exclusive=user\"]",
         &Request { shared: Sharing::User, ..gpu() },
         &["--exclusive=user; the site does not take it -> drop --exclusive"],
+    );
+    let memory = Request {
+        memory: Memory::PerNode(64 * 1024),
+        min_nodes: Some(1),
+        max_nodes: Some(1),
+        cpus_per_task: Some(8),
+        ..gpu()
+    };
+    says(
+        "forbid = [\"mem\"]",
+        &memory,
+        &["--mem=64G; the site does not take it -> use --mem-per-cpu=8G instead of --mem or drop --mem"],
+    );
+    let memory = Request { memory: Memory::PerCpu(2048), ..memory };
+    says(
+        "forbid = [\"mem-per-cpu\"]",
+        &memory,
+        &[
+            "--mem-per-cpu=2G; the site does not take it -> use --mem=16G instead of --mem-per-cpu or drop --mem-per-cpu",
+        ],
     );
     says("forbid = [\"gpus\"]", &Request { tres_per_node: Tres::new("gpu:1"), ..gpu() }, &[]);
     // srun keeps its output to itself.

@@ -59,8 +59,8 @@ fn the_example_loads_without_a_doubt() {
     assert_eq!(policy.hash, fnv1a(EXAMPLE.as_bytes()));
 }
 
-/// The policy of the manual, word for word.
-const MANUAL: &str = include_str!("manual.toml");
+/// The policy of the reference, word for word.
+const MANUAL: &str = include_str!("../../../tests/policies/reference.toml");
 
 #[test]
 fn the_policy_of_the_manual_means_what_it_says() {
