@@ -9,7 +9,8 @@ mod tests;
 
 use std::fmt;
 
-use super::{Names, Settings};
+use super::condition::GpuCount;
+use super::{Names, Settings, When};
 use crate::case::{Candidate, Case, Source};
 use crate::judge;
 use crate::policy::Mode;
@@ -112,7 +113,14 @@ impl Limit {
 
     /// ` here: long interactive sessions keep GPUs idle`, what follows the number.
     fn tail(&self) -> String {
-        let here = if self.settings.when.is_some() { " here" } else { "" };
+        let here = match &self.settings.when {
+            None => String::new(),
+            // A row of a table by GPUs says which.
+            Some(When { gpus: Some(GpuCount { min: n @ 1.., max }), .. }) if *max == Some(*n) => {
+                format!(" for {}", count(*n, "GPU"))
+            }
+            Some(_) => " here".to_owned(),
+        };
         let why = self.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         let plain = |c: char| if c.is_ascii() && !c.is_control() { c } else { '?' };
         format!("{here}{why}").chars().map(plain).collect()
