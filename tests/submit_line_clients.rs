@@ -8,7 +8,17 @@ use sluice::request::description::{Description, Message, digest};
 use sluice::submit_line::{Command, CommandLine, ProblemKind, Script, Series, World};
 
 /// Cases that come out otherwise, each with its reason.
-const KNOWN: &[(&str, &str)] = &[];
+const KNOWN: &[(&str, &str)] = &[
+    ("sbatch -n99999999999 --wrap=true", "22.05 cuts numbers off at 32 bits, silently"),
+    ("sbatch -w node1,node1 --wrap=true", "host lists are counted, not rewritten"),
+    ("sbatch --gres=foo:1 --wrap=true", "what GRES there are only slurm.conf says"),
+    ("sbatch --begin=xx --wrap=true", "the value of --begin is not looked at"),
+    ("sbatch nope.sh", "files are opened by the command, not here"),
+];
+
+/// Cases that come out otherwise by their script.
+const KNOWN_SCRIPTS: &[(&str, &str)] =
+    &[("#!/bin/sh\n#PBS -l nodes=2\n", "#PBS lines are not translated; a note says so")];
 
 /// The request that a recorded description means.
 fn sent(fields: &Map<String, Value>) -> Request<'static> {
@@ -79,15 +89,19 @@ fn sent(fields: &Map<String, Value>) -> Request<'static> {
             "arguments" => {}
             "het" => d.het_job_offset = n32,
             "env_size" => d.env_size = n32,
-            "ENV" => d.export = value.as_str().unwrap().strip_prefix("SLURM_EXPORT_ENV=").map(|v| v.to_owned().into()),
+            "ENV" => {
+                d.export =
+                    value.as_str().unwrap().strip_prefix("SLURM_EXPORT_ENV=").map(|v| v.to_owned().into())
+            }
             "alloc_resp_port" => d.alloc_resp_port = n16,
             "other_port" => d.other_port = n16,
             name => panic!("field {name} is not compared"),
         }
     }
-    if d.command.is_some() {
-        let arguments: Vec<&str> =
-            fields.get("arguments").map_or(Vec::new(), |a| a.as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect());
+    {
+        let arguments: Vec<&str> = fields
+            .get("arguments")
+            .map_or(Vec::new(), |a| a.as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect());
         d.arguments = digest(arguments.iter().map(|a| a.as_bytes()));
     }
     d.request(Message::Submit, 0, true)
@@ -100,12 +114,17 @@ fn differences(ours: &Request<'_>, theirs: &Request<'_>) -> Vec<String> {
         other => panic!("{other}"),
     };
     let (a, b) = (fields(ours), fields(theirs));
-    let mut all: Vec<String> =
-        a.iter().filter(|(k, v)| b.get(*k) != Some(v)).map(|(k, v)| format!("{k}: {v}, sent {}", b[k])).collect();
+    let mut all: Vec<String> = a
+        .iter()
+        .filter(|(k, v)| b.get(*k) != Some(v))
+        .map(|(k, v)| format!("{k}: {v}, sent {}", b[k]))
+        .collect();
     // Not part of a record, and so not of its JSON.
-    for (name, a, b) in
-        [("script", &ours.script, &theirs.script), ("export", &ours.export, &theirs.export), ("submit_line", &ours.submit_line, &theirs.submit_line)]
-    {
+    for (name, a, b) in [
+        ("script", &ours.script, &theirs.script),
+        ("export", &ours.export, &theirs.export),
+        ("submit_line", &ours.submit_line, &theirs.submit_line),
+    ] {
         if a != b {
             all.push(format!("{name}: {a:?}, sent {b:?}"));
         }
@@ -114,14 +133,19 @@ fn differences(ours: &Request<'_>, theirs: &Request<'_>) -> Vec<String> {
 }
 
 fn compare(case: &Value) -> Result<(), String> {
-    let argv: Vec<String> = case["argv"].as_array().unwrap().iter().map(|a| a.as_str().unwrap().to_owned()).collect();
+    let argv: Vec<String> =
+        case["argv"].as_array().unwrap().iter().map(|a| a.as_str().unwrap().to_owned()).collect();
     let line = CommandLine::new(Command::named(&argv[0]).unwrap(), Series::V22_05, &argv, &[]);
     let environment = |name: &str| case["env"][name].as_str().map(str::to_owned);
     let world = World { environment: &environment, directory: "/home/u", user_id: 0, group_id: 99 };
-    let path = line.script().map(|p| format!("/home/u/{}", p.trim_start_matches("./")));
-    let script = case["script"].as_str().map(|text| Script { path: path.as_deref().unwrap_or(""), text });
+    // Found in the current directory, unless it is named by a path.
+    let path = line.script().map(|p| if p.starts_with('.') { p.to_owned() } else { format!("/home/u/{p}") });
+    let empty = line.reads_standard_input().then_some("");
+    let text = case["script"].as_str().or(empty);
+    let script = text.map(|text| Script { path: path.as_deref().unwrap_or("stdin"), text });
     let read = line.read(&world, script);
-    let refusals: Vec<&str> = read.problems.iter().filter(|p| p.refuses()).map(|p| p.message.as_str()).collect();
+    let refusals: Vec<&str> =
+        read.problems.iter().filter(|p| p.refuses()).map(|p| p.message.as_str()).collect();
     let all_sent = case["sent"].as_array().unwrap();
     let Some(said) = case["said"].as_array() else {
         if !refusals.is_empty() {
@@ -146,9 +170,19 @@ fn compare(case: &Value) -> Result<(), String> {
     }
     match refusals.first() {
         None => Err(format!("refused ({said:?}), but not here")),
-        Some(first) if said.iter().any(|s| s.contains(first)) => Ok(()),
+        Some(first) if in_one(&said).contains(first.trim_end()) => Ok(()),
         Some(first) => Err(format!("says {first:?}, said {said:?}")),
     }
+}
+
+/// What was said, in one line with single blanks.
+fn in_one(said: &[&str]) -> String {
+    let words = said.iter().flat_map(|line| {
+        let line =
+            ["error: ", "fatal: "].iter().find_map(|e| line.split_once(e)).map_or(*line, |(_, text)| text);
+        line.split_whitespace()
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -160,7 +194,8 @@ fn clients_send_and_refuse_what_is_read() {
         let argv: Vec<&str> = case["argv"].as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect();
         let name = argv.join(" ");
         compared += 1;
-        let known = KNOWN.iter().any(|(line, _)| *line == name);
+        let known = KNOWN.iter().any(|(line, _)| *line == name)
+            || KNOWN_SCRIPTS.iter().any(|(text, _)| case["script"] == *text);
         match compare(&case) {
             Ok(()) if known => wrong.push(format!("{name}: comes out right now; take it off the list")),
             Err(difference) if !known => {

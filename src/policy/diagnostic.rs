@@ -139,7 +139,8 @@ fn visible(text: &str) -> String {
 }
 
 fn visible_char(c: char) -> char {
-    let invisible = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
+    let invisible =
+        matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}');
     if c.is_control() || invisible { '\u{fffd}' } else { c }
 }
 
@@ -239,7 +240,8 @@ fn distance(a: &[char], b: &[char]) -> usize {
     for (i, ca) in a.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, cb) in b.iter().enumerate() {
-            let mut cost = (cell(&last, j) + usize::from(ca != cb)).min(cell(&last, j + 1) + 1).min(cell(&row, j) + 1);
+            let mut cost =
+                (cell(&last, j) + usize::from(ca != cb)).min(cell(&last, j + 1) + 1).min(cell(&row, j) + 1);
             let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
             if swapped {
                 cost = cost.min(cell(&before, j - 1) + 1);

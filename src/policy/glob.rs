@@ -334,7 +334,9 @@ mod tests {
         let pattern = glob(&"a*".repeat(200));
         assert!(!pattern.matches(&format!("{}b", "a".repeat(5000)), false) || pattern.literal_len() == 200);
         assert!(!glob(&format!("{}b", "a*".repeat(200))).matches(&"a".repeat(5000), false));
-        assert!(glob(&format!("{}x", "a*".repeat(300))).overlaps(&glob(&format!("{}?", "a*".repeat(300))), false));
+        assert!(
+            glob(&format!("{}x", "a*".repeat(300))).overlaps(&glob(&format!("{}?", "a*".repeat(300))), false)
+        );
     }
 
     /// The definition, word for word.
@@ -342,7 +344,9 @@ mod tests {
         match (pattern, name) {
             ([], []) => true,
             ([Token::Star, rest @ ..], _) => (0..=name.len()).any(|n| naive(rest, &name[n..], fold)),
-            ([Token::One(set), rest @ ..], [c, name @ ..]) => set.accepts(*c, fold) && naive(rest, name, fold),
+            ([Token::One(set), rest @ ..], [c, name @ ..]) => {
+                set.accepts(*c, fold) && naive(rest, name, fold)
+            }
             _ => false,
         }
     }

@@ -78,7 +78,8 @@ pub fn load_bytes(
         Err(error) => {
             let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
             let line = good.iter().filter(|b| **b == b'\n').count().saturating_add(1);
-            let message = format!("the file is not UTF-8: the first byte that cannot be read is on line {line}");
+            let message =
+                format!("the file is not UTF-8: the first byte that cannot be read is on line {line}");
             Err(Problems(vec![Problem::whole_file(name, message)]))
         }
     }

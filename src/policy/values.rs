@@ -5,7 +5,9 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor, value::MapAccessDeserializer};
+use serde::de::{
+    Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor, value::MapAccessDeserializer,
+};
 use toml::Spanned;
 
 use super::condition::GpuCount;
@@ -111,7 +113,9 @@ impl<'de> Deserialize<'de> for Time {
         impl Visitor<'_> for V {
             type Value = Time;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a time such as \"2-00:00:00\" or \"4:00:00\", a number of minutes, or \"UNLIMITED\"")
+                f.write_str(
+                    "a time such as \"2-00:00:00\" or \"4:00:00\", a number of minutes, or \"UNLIMITED\"",
+                )
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Time, E> {
                 let text = text.trim();

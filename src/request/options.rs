@@ -412,9 +412,7 @@ static SEEN: &[SeenOption] = &[
         r.mem_per_tres.gpu_count().map_or(Seen::No, Seen::Memory)
     }),
     seen("mincpus", Topic::Cpu, Kind::Number, mincpus),
-    seen("nice", Topic::Habit, Kind::Text, |r| {
-        r.nice.map_or(Seen::No, |n| Seen::Text(n.to_string().into()))
-    }),
+    seen("nice", Topic::Habit, Kind::Text, |r| r.nice.map_or(Seen::No, |n| Seen::Text(n.to_string().into()))),
     sbatch("no-requeue", Topic::Habit, Kind::Flag, |r| flag(r.requeue == Some(false))),
     seen("nodelist", Topic::Partition, Kind::Text, |r| list(&r.req_nodes)),
     seen("nodes", Topic::Cpu, Kind::Text, nodes),
@@ -568,12 +566,23 @@ mod tests {
             ..Request::default()
         };
         for text in [
-            "mem", "mem=4G", "mem=4096", "mem=*G", "time=1:00:00", "time=60", "nodes=1-4", "nodes",
-            "cpus-per-task=8", "cpus-per-task=?", "mem-per-gpu=16G",
+            "mem",
+            "mem=4G",
+            "mem=4096",
+            "mem=*G",
+            "time=1:00:00",
+            "time=60",
+            "nodes=1-4",
+            "nodes",
+            "cpus-per-task=8",
+            "cpus-per-task=?",
+            "mem-per-gpu=16G",
         ] {
             assert!(test(text).matches(&request), "{text}");
         }
-        for text in ["mem=0", "mem=4M", "time=UNLIMITED", "nodes=4", "cpus-per-task=80", "mem-per-cpu", "mincpus"] {
+        for text in
+            ["mem=0", "mem=4M", "time=UNLIMITED", "nodes=4", "cpus-per-task=80", "mem-per-cpu", "mincpus"]
+        {
             assert!(!test(text).matches(&request), "{text}");
         }
         assert!(test("mem=0").matches(&Request { memory: Memory::WholeNode, ..Request::default() }));
@@ -581,10 +590,20 @@ mod tests {
 
     #[test]
     fn gpus_are_named_by_type_and_count() {
-        let request = Request { tres_per_node: Tres::new("gres/gpu:a100:2,gres/nvme:4"), ..Request::default() };
-        for text in ["gres", "gpus-per-node", "gres=gpu:a100:2", "gres=gpu:*", "gres=gpu", "gres=gpu:2",
-            "gres=nvme*", "gpus-per-node=a100", "gpus-per-node=a100:2", "gpus-per-node=2"]
-        {
+        let request =
+            Request { tres_per_node: Tres::new("gres/gpu:a100:2,gres/nvme:4"), ..Request::default() };
+        for text in [
+            "gres",
+            "gpus-per-node",
+            "gres=gpu:a100:2",
+            "gres=gpu:*",
+            "gres=gpu",
+            "gres=gpu:2",
+            "gres=nvme*",
+            "gpus-per-node=a100",
+            "gpus-per-node=a100:2",
+            "gpus-per-node=2",
+        ] {
             assert!(test(text).matches(&request), "{text}");
         }
         for text in ["gpus", "gres=shard*", "gpus-per-node=nvme", "gpus-per-node=h100*", "gres=gpu:4"] {
@@ -602,7 +621,9 @@ mod tests {
             partition: Some("gpu,debug".into()),
             ..Request::default()
         };
-        for text in ["constraint=ib", "constraint=*h100*", "constraint=h100", "partition=debug", "partition=gpu,*"] {
+        for text in
+            ["constraint=ib", "constraint=*h100*", "constraint=h100", "partition=debug", "partition=gpu,*"]
+        {
             assert!(test(text).matches(&request), "{text}");
         }
         for text in ["constraint=i", "partition=deb", "partition=cpu"] {
@@ -617,25 +638,42 @@ mod tests {
         assert!(!test("exclusive=mcs").matches(&user) && !test("requeue").matches(&user));
         assert!(test("no-requeue").matches(&user));
         let signal = WarnSignal { signal: 10, time: 120, batch_only: true };
-        let request = Request { signal: Some(signal), array: Some(ArraySpec::new("0-9%2")), ..Request::default() };
+        let request =
+            Request { signal: Some(signal), array: Some(ArraySpec::new("0-9%2")), ..Request::default() };
         assert!(test("signal=B:10@120").matches(&request) && test("array=*%*").matches(&request));
     }
 
     #[test]
     fn what_cannot_be_judged_says_why() {
         for (text, message, help) in [
-            ("parsable", "`parsable` cannot be judged: the client acts on it and sends nothing to slurmctld", None),
+            (
+                "parsable",
+                "`parsable` cannot be judged: the client acts on it and sends nothing to slurmctld",
+                None,
+            ),
             ("--mem", "unknown option `--mem`", Some("did you mean `mem`?")),
             ("gpu-per-node", "unknown option `gpu-per-node`", Some("did you mean `gpus-per-node`?")),
-            ("zzzzzz", "unknown option `zzzzzz`", Some("options are named as in `sbatch --help`, by long name without dashes")),
-            ("job-name", "`job-name` cannot be judged: every job arrives with one", Some("a value can be tested: `job-name=...`")),
+            (
+                "zzzzzz",
+                "unknown option `zzzzzz`",
+                Some("options are named as in `sbatch --help`, by long name without dashes"),
+            ),
+            (
+                "job-name",
+                "`job-name` cannot be judged: every job arrives with one",
+                Some("a value can be tested: `job-name=...`"),
+            ),
             ("wrap=x", "`wrap` takes no value", Some("write `wrap`")),
             ("mem=lots", "`mem=lots`: the value is no memory size", None),
             ("time=1h", "`time=1h`: the value is no time", None),
             ("ntasks=x", "`ntasks=x`: the value is no number", None),
             ("qos=", "`qos=`: the value is empty", None),
             ("qos=[a", "`qos=[a`: `[` without its `]`", None),
-            ("hint", "`hint` cannot be judged: the client turns it into other options before slurmctld sees the job", None),
+            (
+                "hint",
+                "`hint` cannot be judged: the client turns it into other options before slurmctld sees the job",
+                None,
+            ),
         ] {
             let error = OptionTest::new(text).unwrap_err();
             assert_eq!((error.message.as_str(), error.help.as_deref()), (message, help), "{text}");

@@ -34,6 +34,11 @@ impl Chosen {
         self.set(found, false)
     }
 
+    /// Takes an option from sbatch's first pass, which counts no more than a variable.
+    pub fn take_first(&mut self, found: Found) -> Result<(), Problem> {
+        self.set(found, true)
+    }
+
     /// Takes an option from a variable. For a flag the value says whether it is set at all: empty,
     /// `yes` and any number but 0 set it, everything else takes it back.
     pub fn take_variable(

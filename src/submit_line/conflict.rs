@@ -189,8 +189,7 @@ impl Check<'_> {
 
     /// What one command checks for itself.
     fn own(&mut self) {
-        // sbatch forgets its first pass, and with it --quiet of the command line.
-        if self.command != Command::Sbatch && self.chosen.is_set("quiet") && self.chosen.is_set("verbose") {
+        if self.chosen.is_set("quiet") && self.chosen.is_set("verbose") {
             self.refuse(&["quiet", "verbose"], "don't specify both --verbose (-v) and --quiet (-Q)");
         }
         if self.chosen.is_set("bb") && self.chosen.is_set("bbf") {

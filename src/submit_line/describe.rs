@@ -54,6 +54,21 @@ pub fn describe(
     if command != Command::Sbatch && counts.ntasks <= 0 {
         refuse(Some("ntasks"), format!("invalid number of tasks (-n {})", counts.ntasks));
     }
+    if let Some((min, max)) = counts.crossed {
+        refuse(Some("nodes"), format!("invalid number of nodes (-N {min}-{max})"));
+    }
+    let arbitrary = |text: &str| {
+        let kind = text.split(',').next().unwrap_or(text);
+        kind.eq_ignore_ascii_case("arbitrary") || kind.eq_ignore_ascii_case("hostfile")
+    };
+    if chosen.text("distribution").is_some_and(arbitrary)
+        && !chosen.is_set("nodelist")
+        && (source.world.environment)("SLURM_HOSTFILE").is_none()
+    {
+        let words =
+            "With Arbitrary distribution you need to specify a nodelist or hostfile with the -w option";
+        refuse(Some("distribution"), words.to_owned());
+    }
     let mut d = Description::default();
     names(&mut d, chosen, source);
     amounts(&mut d, chosen, &counts, per_task, series);
@@ -82,6 +97,8 @@ struct Counts {
     sockets: Option<i64>,
     cores: Option<i64>,
     threads: Option<i64>,
+    /// Least and most nodes, where there are more of the one than of the other.
+    crossed: Option<(i64, i64)>,
 }
 
 impl Counts {
@@ -101,6 +118,7 @@ impl Counts {
             sockets: chosen.int("sockets-per-node"),
             cores: chosen.int("cores-per-socket"),
             threads: chosen.int("threads-per-core"),
+            crossed: None,
         };
         c.cpus_per_task = per_task.and_then(cpus_of).or(c.cpus_per_task);
         c.topology(chosen);
@@ -115,6 +133,7 @@ impl Counts {
         if let Some(cpus) = c.cpus_per_task.filter(|&n| c.pn_min_cpus.unwrap_or(-1) < n) {
             c.pn_min_cpus = Some(cpus);
         }
+        c.crossed = (c.max_nodes != 0 && c.min_nodes > c.max_nodes).then_some((c.min_nodes, c.max_nodes));
         c.massage(command, series, chosen.is_set("extra-node-info"));
         c
     }
@@ -469,19 +488,22 @@ fn files(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>) {
             d.name.get_or_insert_with(|| made_up.into());
         }
     }
-    if let Some((command, arguments)) = source.arguments.split_first() {
-        d.command = Some(command.clone().into());
-        d.arguments = digest(arguments.iter().map(|a| a.as_bytes()));
-    }
+    // Up to 22.05 srun hands on the command alone, and salloc nothing.
+    let handed_on = match source.command {
+        Command::Srun if source.series < Series::V24_11 => source.arguments.get(..1),
+        Command::Salloc if source.series < Series::V24_11 => None,
+        _ => Some(source.arguments),
+    };
+    let handed_on = handed_on.unwrap_or(&[]);
+    d.command = owned(handed_on.first().map(String::as_str));
+    d.arguments = digest(handed_on.iter().skip(1).map(|a| a.as_bytes()));
     d.work_dir = Some(work_dir.into());
 }
 
-/// `SLURM_EXPORT_ENV` of the job's environment. sbatch sets it, unless it is set already; with
-/// `--export` anything but `ALL` the surrounding environment does not go along.
+/// `SLURM_EXPORT_ENV` of the job's environment. sbatch sets it, unless it is set already; variables
+/// of Slurm's own go along whatever `--export` says.
 fn export(chosen: &Chosen, world: &World<'_>) -> Option<crate::request::Text<'static>> {
     let around = (world.environment)(crate::request::description::EXPORT_ENV);
-    match chosen.text("export") {
-        Some(text) if !text.eq_ignore_ascii_case("ALL") => Some(text.to_owned().into()),
-        _ => around.map(Into::into),
-    }
+    let asked = chosen.text("export").filter(|text| !text.eq_ignore_ascii_case("ALL"));
+    around.or_else(|| asked.map(str::to_owned)).map(Into::into)
 }

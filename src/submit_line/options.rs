@@ -340,7 +340,7 @@ static TABLE: &[Opt] = &[
     row("usage", NUL, No, ALL, Flag).early(),
     row("wait", 'W', No, SBATCH, Flag),
     row("wait-all-nodes", NUL, Required, BATCH_AND_ALLOC, Check(value::wait_all_nodes)),
-    row("wait", 'W', Required, SRUN, Count).key("wait-srun"),
+    row("wait", 'W', Required, SRUN, Count),
     row("wait-for-children", NUL, No, SRUN, Flag).since(V26_05),
     row("wckey", NUL, Required, ALL, Text),
     row("whole", NUL, No, SRUN, Flag),

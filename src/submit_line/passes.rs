@@ -111,18 +111,21 @@ impl CommandLine {
             let words = "Script arguments not permitted with --wrap option".to_owned();
             submission.problems.push(Problem::client(ProblemKind::Conflict, Some("wrap"), word.place, words));
         }
+        let mut chosen = Chosen::default();
+        // The first pass takes the whole command line, of all components. What is not for each
+        // component stays, as if a variable had set it.
+        for found in &self.first.found {
+            submission.problems.extend(chosen.take_first(found.clone()).err());
+        }
+        if let Some(words) = script.filter(|_| wrapped.is_none()).and_then(|s| script::refusal(s.text)) {
+            let place = Place::Script { line: 1, column: 1 };
+            submission.problems.push(Problem::client(ProblemKind::Script, None, place, words.to_owned()));
+        }
         let text = match (wrapped, script) {
             (Some(command), _) => {
                 Some(format!("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n{command}\n"))
             }
-            (None, Some(script)) => {
-                if let Some(words) = script::refusal(script.text) {
-                    let place = Place::Script { line: 1, column: 1 };
-                    let words = words.to_owned();
-                    submission.problems.push(Problem::client(ProblemKind::Script, None, place, words));
-                }
-                Some(script.text.to_owned())
-            }
+            (None, Some(script)) => Some(script.text.to_owned()),
             (None, None) => None,
         };
         let mut arguments: Vec<String> = self.arguments().iter().map(|w| w.text.clone()).collect();
@@ -133,7 +136,6 @@ impl CommandLine {
         let directives = script.filter(|_| wrapped.is_none());
         let end = self.words.len().saturating_sub(arguments.len());
         let mut words = self.words.get(..end).unwrap_or(&[]);
-        let mut chosen = Chosen::default();
         for index in 0.. {
             chosen.next_component();
             let mut more = false;
@@ -142,12 +144,8 @@ impl CommandLine {
             }
             self.variables(world, &mut chosen, &mut submission.problems);
             let parsed = getopt::parse(words, &self.table);
-            for found in parsed.found {
-                // Read in the first pass, so that --wrap in a script means nothing.
-                let early = found.opt.early && found.opt.name != "wrap";
-                if !early {
-                    submission.problems.extend(chosen.take(found).err());
-                }
+            for found in parsed.found.into_iter().filter(|f| !f.opt.early) {
+                submission.problems.extend(chosen.take(found).err());
             }
             let next = next_component(words, parsed.rest);
             let is_last = next.is_none() && !more;
@@ -170,6 +168,13 @@ impl CommandLine {
         if let Some(script) = directives {
             submission.problems.extend(script::overlooked(script.text));
         }
+        // Each pass says the same of the same option.
+        let mut told: Vec<Problem> = Vec::new();
+        submission.problems.retain(|p| {
+            let new = !told.contains(p);
+            told.extend(new.then(|| p.clone()));
+            new
+        });
         submission
     }
 
@@ -181,7 +186,7 @@ impl CommandLine {
         problems: &mut Vec<Problem>,
     ) -> bool {
         let file = script.path.rsplit('/').next().unwrap_or(script.path);
-        let directives = script::directives(script.text, file, index);
+        let directives = script::directives(script.text, file, index, self.series);
         problems.extend(directives.problems);
         let parsed = getopt::parse(&directives.words, &self.table);
         problems.extend(parsed.problems);
@@ -224,18 +229,16 @@ impl CommandLine {
             for found in parsed.found {
                 submission.problems.extend(chosen.take(found).err());
             }
-            let rest = words.get(parsed.rest..).unwrap_or(&[]);
-            // srun takes a command for each component, salloc only behind the last.
-            let end = match self.command {
-                Command::Srun => rest.iter().position(|w| w.text == ":"),
-                Command::Sbatch | Command::Salloc => {
-                    (rest.first().map(|w| w.text.as_str()) == Some(":")).then_some(0)
-                }
+            let (own, next) = self.split(words, parsed.rest);
+            let arguments: Vec<String> = match own {
+                [] if self.command == Command::Srun => self.next_command(next),
+                own => own.iter().map(|w| w.text.clone()).collect(),
             };
-            let own = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
-            let next = end.and_then(|end| rest.get(end + 1..));
-            let arguments: Vec<String> = own.iter().map(|w| w.text.clone()).collect();
-            if self.command == Command::Srun && arguments.is_empty() && !chosen.is_set("test-only") {
+            if self.command == Command::Srun
+                && arguments.is_empty()
+                && next.is_none()
+                && !chosen.is_set("test-only")
+            {
                 submission.problems.push(Problem {
                     kind: ProblemKind::MissingValue,
                     option: None,
@@ -260,6 +263,30 @@ impl CommandLine {
             }
         }
         submission
+    }
+
+    /// Command and arguments of a component, and what follows its separator. srun takes a command
+    /// for each component, salloc only behind the last.
+    fn split<'l>(&self, words: &'l [Word], rest: usize) -> (&'l [Word], Option<&'l [Word]>) {
+        let rest = words.get(rest..).unwrap_or(&[]);
+        let end = match self.command {
+            Command::Srun => rest.iter().position(|w| w.text == ":"),
+            Command::Sbatch | Command::Salloc => rest.first().is_some_and(|w| w.text == ":").then_some(0),
+        };
+        let own = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
+        (own, end.and_then(|end| rest.get(end.saturating_add(1)..)))
+    }
+
+    /// The command of the next component that has one: srun gives it to those without.
+    fn next_command(&self, mut words: Option<&[Word]>) -> Vec<String> {
+        while let Some(component) = words {
+            let (own, next) = self.split(component, getopt::parse(component, &self.table).rest);
+            if !own.is_empty() {
+                return own.iter().map(|w| w.text.clone()).collect();
+            }
+            words = next;
+        }
+        Vec::new()
     }
 
     /// srun within a job starts a step, and slurmctld's hook hears nothing of it.

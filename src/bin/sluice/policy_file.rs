@@ -31,11 +31,14 @@ pub fn find(named: Option<&Path>, today: Date) -> Result<Found, Failure> {
     let path = named.map(PathBuf::from).or(variable).or_else(beside);
     let (name, bytes) = match &path {
         Some(path) => {
-            let bytes = std::fs::read(path).map_err(|e| format!("cannot read policy {}: {}", path.display(), reason(&e)))?;
+            let bytes = std::fs::read(path)
+                .map_err(|e| format!("cannot read policy {}: {}", path.display(), reason(&e)))?;
             (path.display().to_string(), bytes)
         }
         None => {
-            output::note(&format!("no policy found (--policy, $SLUICE_POLICY, beside slurm.conf): judged by {EXAMPLE_NAME}"));
+            output::note(&format!(
+                "no policy found (--policy, $SLUICE_POLICY, beside slurm.conf): judged by {EXAMPLE_NAME}"
+            ));
             (EXAMPLE_NAME.to_owned(), EXAMPLE.as_bytes().to_vec())
         }
     };

@@ -20,7 +20,8 @@ pub fn conf_dirs() -> Vec<PathBuf> {
 pub fn has_justify_option() -> bool {
     let names_it = |dir: &PathBuf| {
         let text = std::fs::read_to_string(dir.join("plugstack.conf")).unwrap_or_default();
-        text.lines().any(|line| line.trim_start().starts_with(['o', 'r']) && line.contains("job_submit_sluice"))
+        text.lines()
+            .any(|line| line.trim_start().starts_with(['o', 'r']) && line.contains("job_submit_sluice"))
     };
     conf_dirs().iter().any(names_it)
 }
@@ -74,8 +75,14 @@ mod tests {
     #[test]
     fn plugin_options_are_read_from_help() {
         let of = |line| option_of(line).map(|o| (o.name, o.arity));
-        assert_eq!(of("      --container-image=[USER@][REGISTRY#]IMAGE"), Some(("container-image", Arity::Required)));
-        assert_eq!(of("      --no-container-entrypoint    do not run it"), Some(("no-container-entrypoint", Arity::No)));
+        assert_eq!(
+            of("      --container-image=[USER@][REGISTRY#]IMAGE"),
+            Some(("container-image", Arity::Required))
+        );
+        assert_eq!(
+            of("      --no-container-entrypoint    do not run it"),
+            Some(("no-container-entrypoint", Arity::No))
+        );
         assert_eq!(of("      --run-card[=PATH]   a card"), Some(("run-card", Arity::Optional)));
         assert_eq!(of("                              continued"), None);
     }

@@ -7,8 +7,8 @@ use toml::Spanned;
 
 use super::super::facts::{Facts, GpuFacts, Index, Owner, PartitionFacts, PerGpu, QosFacts};
 use super::super::glob::Glob;
-use super::super::values::{self, PerGpuTable};
 use super::super::raw;
+use super::super::values::{self, PerGpuTable};
 use super::{Entry, Loader, any_case, header};
 use crate::request::TimeLimit;
 use crate::request::memory::Mb;
@@ -104,7 +104,9 @@ impl Loader<'_> {
                 let keys = other.facts.differ(&facts);
                 if let Some(key) = keys.first() {
                     let (this, first) = (header(kind, &name), header(kind, other.glob.as_str()));
-                    let message = format!("{this} and {first} can match one name, are equally specific, and disagree on `{key}`");
+                    let message = format!(
+                        "{this} and {first} can match one name, are equally specific, and disagree on `{key}`"
+                    );
                     self.error_with_help(span.clone(), message, "make one of the two patterns longer");
                 }
             }
@@ -172,7 +174,11 @@ impl Loader<'_> {
         let span = owner.span();
         let raw::Owner { accounts, users, groups } = owner.into_inner();
         if accounts.is_empty() && users.is_empty() && groups.is_empty() {
-            self.error_with_help(span.clone(), "`owner` names nobody", "name `accounts`, `users` or `groups`");
+            self.error_with_help(
+                span.clone(),
+                "`owner` names nobody",
+                "name `accounts`, `users` or `groups`",
+            );
         }
         let accounts = any_case(Spanned::new(span, accounts));
         Owner { accounts, users: self.users(users), groups: self.groups(groups) }
@@ -244,9 +250,8 @@ impl Loader<'_> {
         let none = merged.gpu_types().is_some_and(<[String]>::is_empty) || node.gpus == Some(0);
         let mut doubts: Vec<String> = Vec::new();
         match (merged.owner(), merged.lent_qos()) {
-            (Some(_), None) => doubts.push(
-                "it has an `owner` and no `lent_qos`: everyone but the owner is kept out".to_owned(),
-            ),
+            (Some(_), None) => doubts
+                .push("it has an `owner` and no `lent_qos`: everyone but the owner is kept out".to_owned()),
             (None, Some(_)) => doubts.push("it has a `lent_qos` and no `owner`: nothing is lent".to_owned()),
             (Some(_), Some(lent)) if lent.is_empty() => {
                 doubts.push("its `lent_qos` is empty: everyone but the owner is kept out".to_owned());
@@ -289,7 +294,8 @@ impl Loader<'_> {
         let lent = merged.lent_qos().and_then(|names| names.literal().next());
         if let Some(name) = lent {
             let qos = super::super::facts::first(&facts.qos.get(name), |q| q.max_time);
-            if let (Some(TimeLimit::Minutes(of_qos)), Some(TimeLimit::Minutes(own))) = (qos, merged.max_time())
+            if let (Some(TimeLimit::Minutes(of_qos)), Some(TimeLimit::Minutes(own))) =
+                (qos, merged.max_time())
             {
                 if of_qos > own {
                     doubts.push(format!(

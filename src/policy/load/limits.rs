@@ -175,7 +175,8 @@ impl Loader<'_> {
         let names = |names: &super::super::Names| names.literal().map(str::to_owned).collect::<Vec<_>>();
         let partitions = when.and_then(|w| w.partition.as_ref()).map(names).unwrap_or_default();
         if let Some(allowed) = &limit.allow_partition {
-            let all_literal = when.and_then(|w| w.partition.as_ref()).is_some_and(|p| p.iter().count() == partitions.len());
+            let all_literal =
+                when.and_then(|w| w.partition.as_ref()).is_some_and(|p| p.iter().count() == partitions.len());
             if all_literal && !allowed.is_empty() && !partitions.iter().any(|p| allowed.contains(p)) {
                 doubts.push("it applies only in partitions that it does not allow".to_owned());
             }
@@ -194,7 +195,8 @@ impl Loader<'_> {
                 doubts.push(format!("its `min_time` is more than the `max_time` of partition `{name}`"));
             }
         }
-        let asks_for_gpus = |t: &OptionTest| matches!(t.option().name, "gpus" | "gpus-per-node" | "gpus-per-task");
+        let asks_for_gpus =
+            |t: &OptionTest| matches!(t.option().name, "gpus" | "gpus-per-node" | "gpus-per-task");
         if bound(Quantity::Gpus, End::Max) == Some(0) && limit.require.iter().any(asks_for_gpus) {
             doubts.push("it requires GPUs and allows none".to_owned());
         }

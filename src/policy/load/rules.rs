@@ -26,7 +26,8 @@ pub(super) fn split(value: Spanned<DeValue<'_>>) -> Split<'_> {
     match value.into_inner() {
         DeValue::Table(table) => {
             for (key, value) in table {
-                let part = if raw::SETTINGS.contains(&key.get_ref().as_ref()) { &mut common } else { &mut own };
+                let part =
+                    if raw::SETTINGS.contains(&key.get_ref().as_ref()) { &mut common } else { &mut own };
                 part.insert(key, value);
             }
             Split {
@@ -59,7 +60,11 @@ impl Loader<'_> {
                     Ok(tables) => tables,
                     Err(span) => {
                         let help = format!("write `[rule.{name}]`");
-                        self.error_with_help(span, format!("[rule.{name}] is a table or a list of tables"), help);
+                        self.error_with_help(
+                            span,
+                            format!("[rule.{name}] is a table or a list of tables"),
+                            help,
+                        );
                         continue;
                     }
                 }
@@ -90,7 +95,12 @@ impl Loader<'_> {
         (sets, off)
     }
 
-    fn rule(&mut self, info: &'static RuleInfo, table: Spanned<DeValue<'_>>, place: &str) -> Option<RuleEntry> {
+    fn rule(
+        &mut self,
+        info: &'static RuleInfo,
+        table: Spanned<DeValue<'_>>,
+        place: &str,
+    ) -> Option<RuleEntry> {
         let Split { common, own } = split(table);
         let settings = self.settings(common, place, &info.justifiable.then_some(()).ok_or(info.name));
         let also = &raw::SETTINGS;
@@ -110,7 +120,10 @@ impl Loader<'_> {
         let raw = read.map(|r| r.value).unwrap_or_default();
         if let (Some(justify), Err(name)) = (&raw.justify, justifiable) {
             if justify.get_ref().0.is_some() {
-                self.error(justify.span(), format!("`{name}` cannot be lifted by a reason: take `justify` out"));
+                self.error(
+                    justify.span(),
+                    format!("`{name}` cannot be lifted by a reason: take `justify` out"),
+                );
             }
         }
         if let Some(mode) = raw.mode.as_ref().filter(|m| *m.get_ref() == Mode::Off) {
@@ -121,7 +134,10 @@ impl Loader<'_> {
             if mode != Mode::Enforce {
                 self.doubt(from.span(), "`enforce_from` changes nothing: the mode is not `enforce`");
             } else if *from.get_ref() <= self.today {
-                self.doubt(from.span(), format!("{place} is enforced since {}: the date can go", from.get_ref()));
+                self.doubt(
+                    from.span(),
+                    format!("{place} is enforced since {}: the date can go", from.get_ref()),
+                );
             }
         }
         let help = self.line(raw.help.as_ref(), "help");
@@ -218,7 +234,9 @@ impl Loader<'_> {
         for test in tests {
             match OptionTest::new(test.get_ref()) {
                 Ok(option) => good.push(Spanned::new(test.span(), option)),
-                Err(BadTest { message, help: Some(help) }) => self.error_with_help(test.span(), message, help),
+                Err(BadTest { message, help: Some(help) }) => {
+                    self.error_with_help(test.span(), message, help)
+                }
                 Err(BadTest { message, help: None }) => self.error(test.span(), message),
             }
         }
@@ -311,7 +329,10 @@ impl Loader<'_> {
             let help = meant_or_known(text, &known, "rules and limits");
             self.error_with_help(span, format!("unknown rule or limit `{text}`"), help);
         } else if limit.is_none() && !rules.iter().any(|r| r.info.name == text) {
-            self.doubt(span, format!("this exemption never matches: rule `{text}` is not named in this policy"));
+            self.doubt(
+                span,
+                format!("this exemption never matches: rule `{text}` is not named in this policy"),
+            );
         } else if off.iter().any(|o| o == text) || limit.is_some_and(|l| l.settings.mode == Mode::Off) {
             self.doubt(span, format!("this exemption never matches: `{text}` is off"));
         }

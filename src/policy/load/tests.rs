@@ -13,5 +13,10 @@ fn errors(text: &str) -> String {
 
 #[test]
 fn probe() {
-    println!("{}", errors("schema = 1\n[partition.gpu]\ncpu_per_gpu = 4\nwhole_node = 5\nmax_time=\"x\"\nowner = { acounts = [] }\n[rule.exclusiv]\n[rule.exclusive]\nmod = 1\nallow=[\"x\"]\nwhen = { partition = [\"[\"], not = { not = {} } }\n[[exempt]]\nrules=[]\n[[limit]]\nname=\"x\"\nforbid=[\"parsable\"]\n"));
+    println!(
+        "{}",
+        errors(
+            "schema = 1\n[partition.gpu]\ncpu_per_gpu = 4\nwhole_node = 5\nmax_time=\"x\"\nowner = { acounts = [] }\n[rule.exclusiv]\n[rule.exclusive]\nmod = 1\nallow=[\"x\"]\nwhen = { partition = [\"[\"], not = { not = {} } }\n[[exempt]]\nrules=[]\n[[limit]]\nname=\"x\"\nforbid=[\"parsable\"]\n"
+        )
+    );
 }

@@ -75,15 +75,11 @@ impl Job {
         plugins: &[&'static Opt],
     ) -> Result<(Submission, String), Failure> {
         let line = CommandLine::new(self.command, series, &self.argv, plugins);
-        let directory = std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
+        let directory =
+            std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
         let directory = directory.to_string_lossy();
-        let script = self.script_text(&line)?;
-        let path = line.script().unwrap_or("stdin");
-        let path = if path.starts_with('/') || line.script().is_none() {
-            path.to_owned()
-        } else {
-            format!("{directory}/{path}")
-        };
+        let script = self.script_text(&line, &directory)?;
+        let path = line.script().map_or_else(|| "stdin".to_owned(), |name| found(name, &directory));
         let world = World {
             environment: &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
             directory: &directory,
@@ -98,9 +94,9 @@ impl Job {
         }
     }
 
-    fn script_text(&self, line: &CommandLine) -> Result<Option<String>, Failure> {
+    fn script_text(&self, line: &CommandLine, directory: &str) -> Result<Option<String>, Failure> {
         let (name, bytes) = if let Some(path) = line.script() {
-            (path, file(path)?)
+            (path, file(path, &found(path, directory))?)
         } else if line.reads_standard_input() {
             if std::io::stdin().is_terminal() {
                 return Err("sbatch would read the script from standard input: name it".to_owned());
@@ -135,11 +131,22 @@ pub fn meant(problem: &Problem) -> Option<&'static str> {
     suggestion(typed, options::names())
 }
 
-fn file(path: &str) -> Result<Vec<u8>, Failure> {
-    let failed = |e: std::io::Error| format!("cannot read {path}: {}", reason(&e));
+/// Where sbatch finds a script: here, else in PATH, unless its name says where.
+fn found(name: &str, directory: &str) -> String {
+    if name.starts_with(['.', '/']) {
+        return name.to_owned();
+    }
+    let paths = std::env::var("PATH").unwrap_or_default();
+    let mut candidates =
+        std::iter::once(directory).chain(paths.split(':')).map(|dir| format!("{dir}/{name}"));
+    candidates.find(|path| Path::new(path).exists()).unwrap_or_else(|| name.to_owned())
+}
+
+fn file(name: &str, path: &str) -> Result<Vec<u8>, Failure> {
+    let failed = |e: std::io::Error| format!("cannot read {name}: {}", reason(&e));
     let file = std::fs::File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.is_dir() {
-        return Err(format!("cannot read {path}: it is a directory"));
+        return Err(format!("cannot read {name}: it is a directory"));
     }
     let mut bytes = Vec::new();
     file.take(LARGEST_SCRIPT + 1).read_to_end(&mut bytes).map_err(failed)?;

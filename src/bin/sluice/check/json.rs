@@ -101,7 +101,9 @@ fn remedy(remedy: &Remedy) -> Value {
             json!({ "words": words, "use": option, "value": value, "bound": bound, "instead_of": instead_of })
         }
         Remedy::Drop { option } => json!({ "words": words, "drop": option }),
-        Remedy::DropFromList { option, names } => json!({ "words": words, "drop_from": option, "names": names }),
+        Remedy::DropFromList { option, names } => {
+            json!({ "words": words, "drop_from": option, "names": names })
+        }
         Remedy::Change(_) => json!({ "words": words }),
     }
 }

@@ -53,7 +53,8 @@ pub fn verdict_lines(one: &Checked, policy: &Policy, justify_option: bool) -> Ve
 
 fn client_lines(one: &Checked) -> Vec<String> {
     let problems: Vec<&Problem> = one.problems.iter().filter(|p| p.refuses()).collect();
-    let count = if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
+    let count =
+        if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
     let head = format!("{} itself refuses this job: {count}", one.job.command);
     let mut lines = vec![styled(Style::Red, &head)];
     for problem in problems {
