@@ -78,20 +78,24 @@ impl Job {
         let directory =
             std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
         let directory = directory.to_string_lossy();
-        let script = self.script_text(&line, &directory)?;
-        let path = line.script().map_or_else(|| "stdin".to_owned(), |name| found(name, &directory));
         let world = World {
             environment: &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
             directory: &directory,
             user_id: person.uid,
             group_id: person.gid,
         };
-        let script = script.as_deref().map(|text| Script { path: &path, text });
-        let submission = line.read(&world, script);
-        match submission.problems.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
-            Some(nothing) => Err(nothing.message.clone()),
-            None => Ok((submission, line.script().unwrap_or("stdin").to_owned())),
+        let name = line.script().unwrap_or("stdin").to_owned();
+        // The command line by itself: it may print help, or be refused before any script is read.
+        let alone = line.read(&world, None);
+        if let Some(nothing) = alone.problems.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
+            return Err(nothing.message.clone());
         }
+        if line.reads_standard_input() && alone.problems.iter().any(Problem::refuses) {
+            return Ok((alone, name));
+        }
+        let Some(text) = self.script_text(&line, &directory)? else { return Ok((alone, name)) };
+        let path = line.script().map_or_else(|| name.clone(), |typed| found(typed, &directory));
+        Ok((line.read(&world, Some(Script { path: &path, text: &text })), name))
     }
 
     fn script_text(&self, line: &CommandLine, directory: &str) -> Result<Option<String>, Failure> {
