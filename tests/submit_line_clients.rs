@@ -138,8 +138,10 @@ fn compare(case: &Value) -> Result<(), String> {
     let line = CommandLine::new(Command::named(&argv[0]).unwrap(), Series::V22_05, &argv, &[]);
     let environment = |name: &str| case["env"][name].as_str().map(str::to_owned);
     let world = World { environment: &environment, directory: "/home/u", user_id: 0, group_id: 99 };
-    // Found in the current directory, unless it is named by a path.
-    let path = line.script().map(|p| if p.starts_with('.') { p.to_owned() } else { format!("/home/u/{p}") });
+    // Found in the current directory, unless it is named by a path or looked for elsewhere.
+    let path = line.script().map(|p| {
+        if p.starts_with('.') || line.directory().is_some() { p.to_owned() } else { format!("/home/u/{p}") }
+    });
     let empty = line.reads_standard_input().then_some("");
     let text = case["script"].as_str().or(empty);
     let script = text.map(|text| Script { path: path.as_deref().unwrap_or("stdin"), text });

@@ -29,6 +29,8 @@ pub struct Source<'s> {
     pub submit_line: String,
     /// Which component, where there are several.
     pub het_offset: Option<u32>,
+    /// The name that the client made up for an earlier component, and keeps.
+    pub made_up_name: Option<String>,
 }
 
 /// Checks the options of a component, and describes it as far as they go together.
@@ -51,8 +53,14 @@ pub fn describe(
         }
     };
     let counts = Counts::of(chosen, source, per_task.as_deref());
-    if command != Command::Sbatch && counts.ntasks <= 0 {
-        refuse(Some("ntasks"), format!("invalid number of tasks (-n {})", counts.ntasks));
+    if let Some(tasks) = counts.no_tasks {
+        refuse(Some("ntasks-per-node"), format!("invalid number of tasks (-n {tasks})"));
+    }
+    if counts.too_few_for_planes {
+        refuse(
+            Some("distribution"),
+            "Too few processes for the requested {plane,node} distribution".to_owned(),
+        );
     }
     if let Some((min, max)) = counts.crossed {
         refuse(Some("nodes"), format!("invalid number of nodes (-N {min}-{max})"));
@@ -99,6 +107,10 @@ struct Counts {
     threads: Option<i64>,
     /// Least and most nodes, where there are more of the one than of the other.
     crossed: Option<(i64, i64)>,
+    /// A number of tasks below one, where the client takes none.
+    no_tasks: Option<i64>,
+    /// `--distribution=plane=N` with too few tasks for the nodes.
+    too_few_for_planes: bool,
 }
 
 impl Counts {
@@ -119,10 +131,12 @@ impl Counts {
             cores: chosen.int("cores-per-socket"),
             threads: chosen.int("threads-per-core"),
             crossed: None,
+            no_tasks: None,
+            too_few_for_planes: false,
         };
         c.cpus_per_task = per_task.and_then(cpus_of).or(c.cpus_per_task);
         c.topology(chosen);
-        c.listed_hosts(chosen, series);
+        c.listed_hosts(chosen, command, series);
         let fixed = c.max_nodes == 0 || c.min_nodes == c.max_nodes;
         if series < Series::V24_11 && !c.ntasks_set && (fixed || command != Command::Sbatch) {
             if let (Command::Sbatch | Command::Salloc, Some(per_node)) = (command, c.ntasks_per_node) {
@@ -134,6 +148,8 @@ impl Counts {
             c.pn_min_cpus = Some(cpus);
         }
         c.crossed = (c.max_nodes != 0 && c.min_nodes > c.max_nodes).then_some((c.min_nodes, c.max_nodes));
+        c.no_tasks = (command != Command::Sbatch && c.ntasks <= 0).then_some(c.ntasks);
+        c.planes(chosen, command);
         c.massage(command, series, chosen.is_set("extra-node-info"));
         c
     }
@@ -162,15 +178,28 @@ impl Counts {
     }
 
     /// `--nodelist` fixes the number of nodes.
-    fn listed_hosts(&mut self, chosen: &Chosen, series: Series) {
+    fn listed_hosts(&mut self, chosen: &Chosen, command: Command, series: Series) {
         let Some(given) = chosen.get("nodelist").filter(|g| g.opt.name == "nodelist") else { return };
         let Some(hosts) = given.value.as_deref().and_then(hostlist::count).map(i64::from) else { return };
         if !self.nodes_set {
             self.min_nodes = hosts;
         } else if series < Series::V24_11 {
+            // srun took hosts off a list that was longer than the most nodes.
+            let cut = command == Command::Srun && self.max_nodes > 0;
+            let hosts = if cut { hosts.min(self.max_nodes) } else { hosts };
             self.min_nodes = self.min_nodes.max(hosts);
         }
         self.nodes_set = true;
+    }
+
+    /// srun does not look.
+    fn planes(&mut self, chosen: &Chosen, command: Command) {
+        let size =
+            chosen.text("distribution").and_then(|t| t.split_once('=')).and_then(|(_, n)| n.parse().ok());
+        let Some(size) = size.filter(|&n: &i64| n > 0 && command != Command::Srun) else { return };
+        let short =
+            self.ntasks / size < self.min_nodes || (command == Command::Sbatch && self.min_nodes <= 0);
+        self.too_few_for_planes = short && (self.min_nodes - 1).saturating_mul(size) >= self.ntasks;
     }
 
     /// "Massage the numbers" of `_opt_verify`.
@@ -411,9 +440,9 @@ fn behaviour(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>)
     if let Some(given) = chosen.get("requeue") {
         d.requeue = u16::from(given.opt.name == "requeue");
     }
-    if let Some((signal, seconds, batch)) = chosen.text("signal").and_then(value::signal_option) {
+    if let Some((signal, seconds, _)) = chosen.text("signal").and_then(value::signal_option) {
         (d.warn_signal, d.warn_time) = (signal, seconds);
-        d.warn_flags = if batch { KILL_JOB_BATCH } else { 0 };
+        d.warn_flags = if chosen.signal_batch { KILL_JOB_BATCH } else { 0 };
     }
     d.dependency = text("dependency");
     d.comment = text("comment");
@@ -455,7 +484,7 @@ fn files(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>) {
     };
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let first = source.arguments.first().map(String::as_str);
-    d.name = owned(chosen.text("job-name"));
+    d.name = owned(chosen.text("job-name").or(source.made_up_name.as_deref()));
     d.submit_line = Some(source.submit_line.clone().into());
     match source.command {
         Command::Sbatch => {

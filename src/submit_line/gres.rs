@@ -49,6 +49,11 @@ pub fn derive(d: &mut Description<'static>, series: Series) -> Result<(), String
     for one in &mut asked {
         fits(one, d, series)?;
     }
+    // GPUs whole and GPUs in shares are one or the other.
+    let has = |name: &str| asked.iter().any(|a| a.name == name && a.total > 0);
+    if has("gpu") && (has("shard") || has("mps")) {
+        return Err("Invalid generic resource (gres) specification".to_owned());
+    }
     for typed in asked.iter().filter(|a| a.kind.is_some()) {
         let bare = asked.iter().find(|a| a.name == typed.name && a.kind.is_none());
         if bare.is_some_and(|b| [b.per_job, b.per_node, b.per_socket, b.per_task].iter().any(|&n| n > 0)) {

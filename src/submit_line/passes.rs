@@ -74,6 +74,11 @@ impl CommandLine {
         }
     }
 
+    /// `--chdir`, where sbatch looks for its script first.
+    pub fn directory(&self) -> Option<&str> {
+        self.first.found().rev().find(|f| f.opt.name == "chdir")?.value.as_deref()
+    }
+
     /// Whether sbatch reads its script from standard input.
     pub fn reads_standard_input(&self) -> bool {
         self.command == Command::Sbatch
@@ -83,11 +88,11 @@ impl CommandLine {
     }
 
     fn is_external(&self) -> bool {
-        self.first.found.iter().any(|f| f.opt.name == "external")
+        self.first.found().any(|f| f.opt.name == "external")
     }
 
     fn wrapped(&self) -> Option<&str> {
-        let wraps = self.first.found.iter().rev().filter(|f| f.opt.name == "wrap");
+        let wraps = self.first.found().rev().filter(|f| f.opt.name == "wrap");
         wraps.filter_map(|f| f.value.as_deref()).next()
     }
 
@@ -104,18 +109,18 @@ impl CommandLine {
     }
 
     fn batch(&self, world: &World<'_>, script: Option<Script<'_>>) -> Submission {
-        let mut submission = Submission { problems: self.first.problems.clone(), ..Submission::default() };
+        let mut submission = Submission::default();
         submission.problems.extend(self.prints_only());
+        let mut chosen = Chosen::default();
+        // The first pass takes the whole command line, of all components. What is not for each
+        // component stays, as if a variable had set it.
+        for item in self.first.items.iter().cloned() {
+            submission.problems.extend(item.and_then(|found| chosen.take_first(found)).err());
+        }
         let wrapped = self.wrapped();
         if let (Some(_), Some(word)) = (wrapped, self.arguments().first()) {
             let words = "Script arguments not permitted with --wrap option".to_owned();
             submission.problems.push(Problem::client(ProblemKind::Conflict, Some("wrap"), word.place, words));
-        }
-        let mut chosen = Chosen::default();
-        // The first pass takes the whole command line, of all components. What is not for each
-        // component stays, as if a variable had set it.
-        for found in &self.first.found {
-            submission.problems.extend(chosen.take_first(found.clone()).err());
         }
         if let Some(words) = script.filter(|_| wrapped.is_none()).and_then(|s| script::refusal(s.text)) {
             let place = Place::Script { line: 1, column: 1 };
@@ -144,8 +149,11 @@ impl CommandLine {
             }
             self.variables(world, &mut chosen, &mut submission.problems);
             let parsed = getopt::parse(words, &self.table);
-            for found in parsed.found.into_iter().filter(|f| !f.opt.early) {
-                submission.problems.extend(chosen.take(found).err());
+            for item in parsed.items {
+                let passed_over = item.as_ref().is_ok_and(|f| f.opt.early);
+                if !passed_over {
+                    submission.problems.extend(item.and_then(|found| chosen.take(found)).err());
+                }
             }
             let next = next_component(words, parsed.rest);
             let is_last = next.is_none() && !more;
@@ -158,12 +166,14 @@ impl CommandLine {
                 wrapped: wrapped.is_some(),
                 submit_line: self.line(&self.words),
                 het_offset: (index > 0 || !is_last).then_some(index as u32),
+                made_up_name: submission.made_up_name(&chosen),
             };
             submission.components.push(component(&mut chosen, &source, &mut submission.problems));
             if is_last {
                 break;
             }
-            words = next.unwrap_or(words.get(words.len()..).unwrap_or(&[]));
+            // Components that only the script has get the last options of the command line too.
+            words = next.unwrap_or(words);
         }
         if let Some(script) = directives {
             submission.problems.extend(script::overlooked(script.text));
@@ -189,13 +199,13 @@ impl CommandLine {
         let directives = script::directives(script.text, file, index, self.series);
         problems.extend(directives.problems);
         let parsed = getopt::parse(&directives.words, &self.table);
-        problems.extend(parsed.problems);
-        for found in parsed.found {
-            if found.opt.early {
-                let words = format!("--{} in a script is not read", found.opt.name);
-                problems.push(Problem::note(found.place, words));
-            } else {
-                problems.extend(chosen.take(found).err());
+        for item in parsed.items {
+            match item {
+                Ok(found) if found.opt.early => {
+                    let words = format!("--{} in a script is not read", found.opt.name);
+                    problems.push(Problem::note(found.place, words));
+                }
+                item => problems.extend(item.and_then(|found| chosen.take(found)).err()),
             }
         }
         if let Some(word) = directives.words.get(parsed.rest) {
@@ -225,9 +235,8 @@ impl CommandLine {
             chosen.next_component();
             self.variables(world, &mut chosen, &mut submission.problems);
             let parsed = getopt::parse(words, &self.table);
-            submission.problems.extend(parsed.problems);
-            for found in parsed.found {
-                submission.problems.extend(chosen.take(found).err());
+            for item in parsed.items {
+                submission.problems.extend(item.and_then(|found| chosen.take(found)).err());
             }
             let (own, next) = self.split(words, parsed.rest);
             let arguments: Vec<String> = match own {
@@ -253,8 +262,10 @@ impl CommandLine {
                 arguments: &arguments,
                 script: None,
                 wrapped: false,
-                submit_line: self.line(words),
+                // srun hands on all of it with each component, salloc from the component on.
+                submit_line: self.line(if self.command == Command::Salloc { words } else { &self.words }),
                 het_offset: (index > 0 || next.is_some()).then_some(index),
+                made_up_name: submission.made_up_name(&chosen),
             };
             submission.components.push(component(&mut chosen, &source, &mut submission.problems));
             match next {
@@ -291,7 +302,7 @@ impl CommandLine {
 
     /// srun within a job starts a step, and slurmctld's hook hears nothing of it.
     fn step(&self, world: &World<'_>) -> Option<Problem> {
-        let jobid = self.first.found.iter().find(|f| f.opt.name == "jobid");
+        let jobid = self.first.found().find(|f| f.opt.name == "jobid");
         let variable = (world.environment)("SLURM_JOB_ID").map(|_| Place::Environment("SLURM_JOB_ID"));
         let place = jobid.map(|f| f.place).or(variable)?;
         let message = "srun within a job starts a step of it, and submits nothing".to_owned();
@@ -300,7 +311,7 @@ impl CommandLine {
 
     /// Options that make the command print something and end.
     fn prints_only(&self) -> Option<Problem> {
-        let found = self.first.found.iter().find(|f| match f.opt.name {
+        let found = self.first.found().find(|f| match f.opt.name {
             "help" | "usage" | "version" | "autocomplete" => true,
             "gres" | "hint" | "mem-bind" | "cpu-bind" | "gpu-bind" => {
                 matches!(f.value.as_deref(), Some("help"))
@@ -314,7 +325,7 @@ impl CommandLine {
         Some(Problem { kind: ProblemKind::NoSubmission, option: Some(found.opt.name), place, message })
     }
 
-    /// The command line as the client hands it on; srun and salloc begin at the component.
+    /// The command line as the client hands it on, from a component on.
     fn line(&self, from: &[Word]) -> String {
         let whole = from.len() == self.words.len();
         let mut line = if whole { self.name.clone() } else { ":".to_owned() };
@@ -323,6 +334,16 @@ impl CommandLine {
             line.push_str(&word.text);
         }
         line
+    }
+}
+
+impl Submission {
+    /// The name that the client made up for the first component. It stays, for nobody takes it
+    /// back.
+    fn made_up_name(&self, chosen: &Chosen) -> Option<String> {
+        let named = chosen.is_set("job-name");
+        let first = self.components.first().filter(|_| !named)?;
+        first.request.name.as_deref().map(str::to_owned)
     }
 }
 

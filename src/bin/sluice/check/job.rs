@@ -94,13 +94,15 @@ impl Job {
             return Ok((alone, name));
         }
         let Some(text) = self.script_text(&line, &directory)? else { return Ok((alone, name)) };
-        let path = line.script().map_or_else(|| name.clone(), |typed| found(typed, &directory));
+        let path = line
+            .script()
+            .map_or_else(|| name.clone(), |typed| found(typed, line.directory().unwrap_or(&directory)));
         Ok((line.read(&world, Some(Script { path: &path, text: &text })), name))
     }
 
     fn script_text(&self, line: &CommandLine, directory: &str) -> Result<Option<String>, Failure> {
         let (name, bytes) = if let Some(path) = line.script() {
-            (path, file(path, &found(path, directory))?)
+            (path, file(path, &found(path, line.directory().unwrap_or(directory)))?)
         } else if line.reads_standard_input() {
             if std::io::stdin().is_terminal() {
                 return Err("sbatch would read the script from standard input: name it".to_owned());
