@@ -96,7 +96,7 @@ impl<'a> Case<'a> {
                 // A reservation's partition goes before the cluster's default. Where it is not
                 // known, neither is the partition: the reservation may have none of its own.
                 Some(r) => candidate(cluster.reservation_partition(r).map(Into::into), Source::Reservation),
-                None => candidate(cluster.default_partition().map(Into::into), Source::ClusterDefault),
+                None => candidate(cluster.default_partition(), Source::ClusterDefault),
             });
         }
         Case { policy, request, cluster, today, candidates, account: OnceCell::new() }

@@ -4,12 +4,15 @@
 //! facts and its own options, tests from their data. `None` is "unknown", and unknown is never
 //! guessed: it matches no condition and no allow-list.
 
+use std::borrow::Cow;
+
 /// Questions that the rules may put while judging one request.
 ///
 /// Implementations must not block, and must not do I/O on the submission path.
 pub trait Cluster {
     /// The partition that a request without `--partition` gets.
-    fn default_partition(&self) -> Option<String>;
+    /// Asked for every request without `--partition`: lent, so that accepting one allocates nothing.
+    fn default_partition(&self) -> Option<Cow<'_, str>>;
     /// The partition of a reservation, which goes before the cluster's default.
     fn reservation_partition(&self, reservation: &str) -> Option<String>;
     /// The login name of a user.
@@ -30,6 +33,10 @@ pub trait Cluster {
     ) -> Option<bool>;
     /// Whether this job is an array.
     fn is_array(&self, job_id: u32) -> Option<bool>;
+    /// Seconds since 1970 by the server's clock; `None` where a verdict must not depend on it.
+    fn now(&self) -> Option<u64> {
+        None
+    }
     /// Whether `--justify` is there for the user to type (the SPANK side is installed).
     fn has_justify_option(&self) -> bool {
         false
@@ -41,7 +48,7 @@ pub trait Cluster {
 pub struct UnknownCluster;
 
 impl Cluster for UnknownCluster {
-    fn default_partition(&self) -> Option<String> {
+    fn default_partition(&self) -> Option<Cow<'_, str>> {
         None
     }
     fn reservation_partition(&self, _: &str) -> Option<String> {

@@ -8,7 +8,7 @@ use crate::case::{Candidate, Case};
 use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
-use crate::policy::{Mode, OnError, Policy, RuleSet, Settings};
+use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -30,6 +30,8 @@ struct Book<'p> {
 /// A complaint, who made it, and on which candidates.
 struct Entry<'p> {
     source: Source<'p>,
+    /// Told as a warning at most.
+    note: bool,
     candidates: SmallVec<[usize; 4]>,
     complaint: Complaint,
 }
@@ -53,7 +55,17 @@ struct Wish {
 impl Report<'_, '_> {
     /// States what is wrong. Equal but for the partition, several complaints are one finding.
     pub fn complain(&mut self, complaint: Complaint) {
-        let known = self.book.entries.iter_mut().filter(|e| e.source.rule == self.source.rule);
+        self.enter(complaint, false);
+    }
+
+    /// States what may well be wrong: a warning at most, whatever the rule's mode.
+    pub fn note(&mut self, complaint: Complaint) {
+        self.enter(complaint, true);
+    }
+
+    fn enter(&mut self, complaint: Complaint, note: bool) {
+        let ours = |e: &&mut Entry<'_>| e.source.rule == self.source.rule && e.note == note;
+        let known = self.book.entries.iter_mut().filter(ours);
         for entry in known {
             if merge(&mut entry.complaint, &complaint) {
                 if !entry.candidates.contains(&self.candidate) {
@@ -63,7 +75,7 @@ impl Report<'_, '_> {
             }
         }
         let candidates = SmallVec::from_slice(&[self.candidate]);
-        self.book.entries.push(Entry { source: self.source, candidates, complaint });
+        self.book.entries.push(Entry { source: self.source, note, candidates, complaint });
     }
 
     /// Asks for a value to be filled in. It is, where every candidate agrees.
@@ -112,6 +124,31 @@ pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, toda
     let mut verdict = findings(policy, request, cluster, today);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
     verdict
+}
+
+/// Tells the rules that remember that a request was submitted and accepted. For real submissions
+/// alone: not for updates, nor for tests. Never panics and never blocks.
+pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) {
+    let remembering = |set: &&RuleSet| set.entries.iter().any(|e| e.check.memory().is_some());
+    if request.test_only || !policy.rules.iter().any(|set| remembering(&set)) {
+        return;
+    }
+    let remember = || {
+        let case = Case::new(policy, request, cluster, today);
+        for set in policy.rules.iter().filter(remembering) {
+            let applies = |e: &&RuleEntry| {
+                let when = e.settings.when.as_ref();
+                when.is_none_or(|w| case.candidates.iter().any(|c| w.matches(&case, c)))
+            };
+            let Some(entry) = set.entries.iter().find(applies) else { continue };
+            let off = entry.settings.effective(policy.site.mode, today).0 == Mode::Off;
+            if let Some(memory) = entry.check.memory().filter(|_| !off) {
+                memory.accepted(&case);
+            }
+        }
+    };
+    // A submission that is forgotten costs a warning, nothing else.
+    let _ = catch_unwind(AssertUnwindSafe(remember));
 }
 
 /// Everything but the second look at the edits.
@@ -179,8 +216,14 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 /// What the policy makes of each complaint: exempt, root, justified, then its mode.
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
-    for Entry { source, candidates, mut complaint } in entries {
-        let (mode, enforce_from) = source.settings.effective(case.policy.site.mode, case.today);
+    let places: Vec<(&str, &str, SmallVec<[usize; 4]>)> =
+        entries.iter().map(|e| (e.source.rule, e.complaint.quantity, e.candidates.clone())).collect();
+    for Entry { source, note, candidates, mut complaint } in entries {
+        let (mode, enforce_from) = match source.settings.effective(case.policy.site.mode, case.today) {
+            // A note never turns into a refusal, so there is no day on which it does.
+            (mode, _) if note => (mode.min(Mode::Warn), None),
+            in_force => in_force,
+        };
         let good_reason = source.settings.justify.and_then(|j| reason.filter(|r| is_reason(r, j.min_length)));
         let outcome = if let Some(exempt) = exemption(case, source.rule) {
             Outcome::Exempt(exempt.to_owned())
@@ -196,7 +239,9 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
                 Mode::Audit | Mode::Off => Outcome::Audited,
             }
         };
-        if candidates.len() < case.candidates.len() {
+        let spared =
+            case.candidates.len().saturating_sub(complained_of(&places, source.rule, complaint.quantity));
+        if spared > 0 {
             let names = |i: &usize| case.candidates.get(*i)?.partition().map(str::to_owned);
             let names = candidates.iter().filter_map(names).collect();
             complaint.remedies.push(Remedy::DropFromList { option: "partition", names });
@@ -209,23 +254,75 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             policy_line: source.settings.line,
             enforce_from,
             help: source.settings.help.clone(),
-            justify: source.settings.justify,
+            justify: source.settings.justify.filter(|_| !note),
         });
     }
+    let candidates: Vec<_> = places.into_iter().map(|(_, _, candidates)| candidates).collect();
+    tell_the_tightest_limit(verdict, &candidates);
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };
-        let told = |f: &Finding| f.rule == teller && f.outcome <= finding.outcome;
+        let told = |f: &Finding| {
+            f.rule == teller
+                && f.complaint.quantity == finding.complaint.quantity
+                && f.outcome <= finding.outcome
+        };
         if verdict.findings.iter().any(told) {
             if let Some(finding) = verdict.findings.get_mut(index) {
                 finding.outcome = Outcome::Covered;
             }
         }
     }
+    in_order(&mut verdict.findings);
+}
+
+/// Refusals first, then warnings; within them by topic, then by the table of rules.
+fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
-    verdict.findings.sort_by_key(|f| {
+    findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
     });
+}
+
+/// On how many candidates a rule complains of one quantity, in whatever words.
+fn complained_of(places: &[(&str, &str, SmallVec<[usize; 4]>)], rule: &str, quantity: &str) -> usize {
+    let mut all: Vec<usize> = places
+        .iter()
+        .filter(|(r, q, _)| *r == rule && *q == quantity)
+        .flat_map(|(_, _, c)| c.iter().copied())
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+/// Of several limits that one quantity exceeds on the same candidates, the one that it exceeds the
+/// most tells it, unless that one is lifted or milder. `places`: the candidates of each finding.
+fn tell_the_tightest_limit(verdict: &mut Verdict, places: &[SmallVec<[usize; 4]>]) {
+    let is_number =
+        |f: &Finding| ["max_", "min_", "array_"].iter().any(|p| f.complaint.quantity.starts_with(p));
+    let is_limit = |f: &Finding| is_number(f) && crate::rules::find(&f.rule).is_none();
+    let covered: Vec<usize> = (0..verdict.findings.len())
+        .filter(|&looser| {
+            let at = |i: usize| verdict.findings.get(i).zip(places.get(i));
+            let Some((f, here)) = at(looser).filter(|(f, _)| is_limit(f)) else { return false };
+            (0..verdict.findings.len()).filter(|&i| i != looser).filter_map(|i| Some((i, at(i)?))).any(
+                |(i, (g, there))| {
+                    let tighter = (g.complaint.excess, looser) > (f.complaint.excess, i);
+                    is_limit(g)
+                        && g.complaint.quantity == f.complaint.quantity
+                        && tighter
+                        && g.outcome <= f.outcome
+                        && here.iter().all(|c| there.contains(c))
+                },
+            )
+        })
+        .collect();
+    for index in covered {
+        if let Some(finding) = verdict.findings.get_mut(index) {
+            finding.outcome = Outcome::Covered;
+        }
+    }
 }
 
 /// One line, printable, long enough.
@@ -263,7 +360,8 @@ fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
     }
 }
 
-/// Drops each edit that would itself cause a finding.
+/// Drops each edit that would itself cause a finding. A QoS is no convenience: without it the job
+/// would keep one that it may not have, so what the QoS brings with it is told instead.
 fn keep_harmless_edits(
     verdict: &mut Verdict,
     policy: &Policy,
@@ -275,15 +373,22 @@ fn keep_harmless_edits(
     for edit in planned {
         let mut edited = request.clone();
         edited.apply(&edit.edit);
-        let after = findings(policy, &edited, cluster, today);
-        let is_new = |f: &Finding| {
+        let mut brought = findings(policy, &edited, cluster, today).findings;
+        brought.retain(|f| {
             !verdict.findings.iter().any(|g| {
                 g.rule == f.rule
                     && g.complaint.quantity == f.complaint.quantity
                     && g.complaint.excess >= f.complaint.excess
             })
-        };
-        if !after.findings.iter().any(is_new) {
+        });
+        if brought.is_empty() {
+            verdict.edits.push(edit);
+        } else if matches!(edit.edit, Edit::Qos(_)) {
+            if !edit.made {
+                brought.iter_mut().for_each(|f| f.outcome = f.outcome.clone().max(Outcome::Audited));
+            }
+            verdict.findings.extend(brought);
+            in_order(&mut verdict.findings);
             verdict.edits.push(edit);
         }
     }

@@ -7,6 +7,8 @@ pub mod date;
 pub mod judge;
 pub mod message;
 pub mod policy;
+#[cfg(feature = "cli")]
+pub mod policy_test;
 pub mod record;
 pub mod request;
 pub mod rules;

@@ -27,8 +27,8 @@ pub struct Complaint {
     pub remedies: Vec<Remedy>,
     /// The errno that fits.
     pub errno: Errno,
-    /// A rule whose finding on the same request says the same better: where it does, this one is
-    /// recorded and not told.
+    /// A rule whose finding on the same quantity of the same request says the same better: where
+    /// there is one, this one is recorded and not told.
     pub told_by: Option<&'static str>,
 }
 

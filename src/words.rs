@@ -1,5 +1,7 @@
 //! Small pieces of text that rules share: counts with their noun, ratios, and users' text made safe.
 
+use crate::request::memory::Mb;
+
 /// `1 CPU`, `64 CPUs`.
 pub fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
@@ -20,6 +22,12 @@ pub fn ratio(of: u64, to: u64) -> String {
         p if p % 10 == 0 => format!("{whole}.{}", p / 10),
         p => format!("{whole}.{p:02}"),
     }
+}
+
+/// `120G`, `1500M`, `341.34G`: MB for people to read; [`Mb`] is for options.
+pub fn megabytes(mb: u64) -> String {
+    const GB: u64 = 1 << 10;
+    if mb % GB == 0 || mb < 10 * GB { Mb(mb).to_string() } else { format!("{}G", ratio(mb, GB)) }
 }
 
 /// Longest piece of a user's text that a message repeats.

@@ -62,6 +62,7 @@ pub struct Description<'a> {
     /// Whether `crontab_entry` is not NULL.
     pub has_crontab_entry: bool,
     pub het_job_offset: u32,
+    pub alloc_sid: u32,
     /// Ports on which srun and salloc listen; 0 in sbatch.
     pub alloc_resp_port: u16,
     pub other_port: u16,
@@ -149,6 +150,7 @@ impl Default for Description<'_> {
             bitflags: 0,
             has_crontab_entry: false,
             het_job_offset: NO_VAL,
+            alloc_sid: NO_VAL,
             alloc_resp_port: 0,
             other_port: 0,
             env_size: 0,
@@ -298,6 +300,9 @@ impl<'a> Description<'a> {
             justify: self.justify,
             lineage: self.lineage,
             origin,
+            // Slurm's library puts the client's session into every submission and allocation, and
+            // into no will-run test (api/submit.c, api/allocate.c).
+            test_only: !update && self.alloc_sid == NO_VAL,
             het_offset: Some(self.het_job_offset).filter(|&n| !update && n < NO_VAL),
         }
     }
@@ -371,7 +376,7 @@ fn memory(pn_min_memory: u64) -> Memory {
     match pn_min_memory {
         NO_VAL64 => Memory::Unset,
         // slurmctld makes --mem=0 of --mem-per-cpu=0, after the hook (job_mgr.c).
-        0 | MEM_PER_CPU => Memory::WholeNode,
+        0 => Memory::WholeNode,
         mb if mb & MEM_PER_CPU != 0 => Memory::PerCpu(mb & !MEM_PER_CPU),
         mb => Memory::PerNode(mb),
     }
@@ -406,8 +411,16 @@ mod tests {
     }
 
     #[test]
+    fn a_submission_has_a_session_and_a_will_run_test_has_none() {
+        assert!(submitted(Description::default()).test_only);
+        assert!(!submitted(Description { alloc_sid: 4711, ..Default::default() }).test_only);
+        assert!(!Description::default().request(Message::Update, 0, false).test_only);
+    }
+
+    #[test]
     fn nothing_stated_is_an_empty_request() {
-        let request = submitted(Description { user_id: 1000, env_size: 3, ..Default::default() });
+        let request =
+            submitted(Description { user_id: 1000, env_size: 3, alloc_sid: 4711, ..Default::default() });
         let empty = Request { user_id: 1000, submit_uid: 1000, ..Default::default() };
         assert_eq!(request, empty);
     }
@@ -422,7 +435,8 @@ mod tests {
 
     #[test]
     fn no_memory_per_cpu_is_all_memory_of_the_node() {
-        assert_eq!(memory(MEM_PER_CPU), Memory::WholeNode);
+        assert!(memory(MEM_PER_CPU).takes_all());
+        assert_eq!(memory(MEM_PER_CPU), Memory::PerCpu(0));
     }
 
     #[test]

@@ -13,8 +13,16 @@ pub enum Memory {
     WholeNode,
     /// `--mem`, MB on each node.
     PerNode(u64),
-    /// `--mem-per-cpu`, MB for each CPU. 0 is Slurm's "no limit per CPU".
+    /// `--mem-per-cpu`, MB for each CPU.
     PerCpu(u64),
+}
+
+impl Memory {
+    /// Whether all memory of each node is asked for: `--mem=0`, and `--mem-per-cpu=0`, which
+    /// slurmctld takes for the same (job_mgr.c).
+    pub fn takes_all(self) -> bool {
+        matches!(self, Memory::WholeNode | Memory::PerCpu(0))
+    }
 }
 
 /// Reads `4G`, `500M`, `64000`, `1.5T`: Slurm's grammar for `--mem` (sbatch(1); `str_to_mbytes`):

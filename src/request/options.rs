@@ -174,6 +174,11 @@ impl OptionTest {
 }
 
 impl SeenOption {
+    /// Whether it takes no value.
+    pub fn is_flag(&self) -> bool {
+        self.kind == Kind::Flag
+    }
+
     /// The option as the request states it: `--mem=4G`; `None` where it does not.
     pub fn shown(&self, request: &Request<'_>) -> Option<String> {
         let value = match (self.see)(request) {
@@ -400,7 +405,8 @@ static SEEN: &[SeenOption] = &[
     seen("lineage", Topic::Habit, Kind::Text, |r| list(&r.lineage)),
     seen("mail-user", Topic::Habit, Kind::Text, |r| list(&r.mail_user)),
     seen("mem", Topic::Memory, Kind::Memory, |r| match r.memory {
-        Memory::WholeNode => Seen::Memory(0),
+        // --mem-per-cpu=0 is the same to slurmctld, and a site that forbids one means both.
+        Memory::WholeNode | Memory::PerCpu(0) => Seen::Memory(0),
         Memory::PerNode(mb) => Seen::Memory(mb),
         Memory::PerCpu(_) | Memory::Unset => Seen::No,
     }),

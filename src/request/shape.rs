@@ -4,7 +4,7 @@
 //! Slurm decides stays open. All of it follows from one function, [`Shape::at`], which says what
 //! the request means on a given number of nodes.
 
-use super::{Memory, Request};
+use super::{Memory, Request, Tres};
 
 /// A number that the request fixes, bounds, or leaves to Slurm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Shape {
             Some(_) => range(&|at| at.gpus.unwrap_or(0)),
             None => Amount::at_least(request.tres_per_socket.gpu_count().unwrap_or(0)),
         });
-        let gpus_per_node = gpus.map(|total| match request.tres_per_node.gpu_count() {
+        let gpus_per_node = gpus.map(|total| match some_gpus(&request.tres_per_node) {
             Some(n) => Amount::exactly(n),
             None => spread(total, nodes),
         });
@@ -107,18 +107,18 @@ impl Shape {
 
     /// What the request means on `nodes` nodes.
     pub fn at(request: &Request<'_>, nodes: u64) -> At {
-        let per_task_gpus = request.tres_per_task.gpu_count();
+        let per_task_gpus = some_gpus(&request.tres_per_task);
         let per_gpu_tasks = request.ntasks_per_gpu.map(u64::from);
         // GPUs that do not depend on the number of tasks.
         let gpus_without_tasks = || -> Option<u64> {
-            if let Some(n) = request.tres_per_job.gpu_count() {
+            if let Some(n) = some_gpus(&request.tres_per_job) {
                 return Some(n);
             }
-            if let Some(n) = request.tres_per_node.gpu_count() {
+            if let Some(n) = some_gpus(&request.tres_per_node) {
                 return Some(n.saturating_mul(nodes));
             }
             let sockets = u64::from(request.sockets_per_node?);
-            let n = request.tres_per_socket.gpu_count()?;
+            let n = some_gpus(&request.tres_per_socket)?;
             Some(n.saturating_mul(sockets).saturating_mul(nodes))
         };
         let tasks = match (request.num_tasks, request.ntasks_per_node, per_gpu_tasks) {
@@ -130,11 +130,11 @@ impl Shape {
             // One task a node is Slurm's default (sbatch(1), --ntasks).
             (None, None, None) => nodes,
         };
-        let gpus = match (request.tres_per_job.gpu_count(), per_task_gpus) {
+        let gpus = match (some_gpus(&request.tres_per_job), per_task_gpus) {
             (None, Some(n)) => Some(n.saturating_mul(tasks)),
             _ => gpus_without_tasks(),
         };
-        let gpus = gpus.or_else(|| (!gpus_are_stated(request)).then_some(0));
+        let gpus = gpus.or_else(|| (!asks_for_gpus(request)).then_some(0));
         let per_task = cpus_per_task(request);
         let from_tasks = if request.overcommit { nodes } else { tasks.saturating_mul(per_task) };
         let from_gpus = cpus_per_gpu(request).zip(gpus).map_or(0, |(n, gpus)| n.saturating_mul(gpus));
@@ -148,9 +148,22 @@ impl Shape {
 
 /// Whether any option names GPUs, be it zero of them.
 pub fn gpus_are_stated(request: &Request<'_>) -> bool {
-    [&request.tres_per_job, &request.tres_per_node, &request.tres_per_socket, &request.tres_per_task]
-        .iter()
-        .any(|t| t.gpus().next().is_some())
+    gpu_lists(request).iter().any(|t| t.gpus().next().is_some())
+}
+
+/// Whether any option asks for at least one GPU.
+pub fn asks_for_gpus(request: &Request<'_>) -> bool {
+    gpu_lists(request).iter().any(|t| some_gpus(t).is_some())
+}
+
+/// The lists in which GPUs may be asked for.
+pub fn gpu_lists<'r, 'a>(request: &'r Request<'a>) -> [&'r Tres<'a>; 4] {
+    [&request.tres_per_job, &request.tres_per_node, &request.tres_per_task, &request.tres_per_socket]
+}
+
+/// GPUs of a list. Slurm passes over zero of them (gres.c), and so the other options count.
+fn some_gpus(list: &Tres<'_>) -> Option<u64> {
+    list.gpu_count().filter(|&n| n > 0)
 }
 
 /// `--cpus-per-gpu`.
@@ -158,9 +171,9 @@ pub fn cpus_per_gpu(request: &Request<'_>) -> Option<u64> {
     request.cpus_per_tres.gpu_count()
 }
 
-/// `--mem-per-gpu`, MB.
+/// `--mem-per-gpu`, MB. Slurm takes 0 for "not stated" (gres.c: the partition's default applies).
 pub fn memory_per_gpu(request: &Request<'_>) -> Option<u64> {
-    request.mem_per_tres.gpu_count()
+    request.mem_per_tres.gpu_count().filter(|&mb| mb > 0)
 }
 
 /// `--cpus-per-task`, or the `cpu=` of `--tres-per-task`, else 1.
@@ -176,8 +189,8 @@ fn nodes(request: &Request<'_>, node: NodeFacts) -> Amount {
         let high = request.max_nodes.map(u64::from).filter(|&n| n >= low);
         return Amount { low, high };
     }
-    let per_job = request.tres_per_job.gpu_count().filter(|&n| n > 0);
-    if let (Some(total), Some(per_node)) = (per_job, request.tres_per_node.gpu_count().filter(|&n| n > 0)) {
+    let per_job = some_gpus(&request.tres_per_job);
+    if let (Some(total), Some(per_node)) = (per_job, some_gpus(&request.tres_per_node)) {
         if total % per_node == 0 {
             return Amount::exactly(total / per_node);
         }
@@ -264,13 +277,12 @@ fn memory(
         high: a.high.map(|h| h.saturating_mul(n)),
     };
     match (request.memory, memory_per_gpu(request)) {
-        (Memory::PerNode(mb), _) => (Some(times(nodes, mb)), Some(Amount::exactly(mb))),
-        (Memory::PerCpu(0), None) => (None, None),
-        (Memory::PerCpu(mb), _) => (Some(times(cpus, mb)), Some(times(cpus_per_node, mb))),
-        (Memory::WholeNode, _) => match node.memory {
+        (Memory::WholeNode | Memory::PerCpu(0), _) => match node.memory {
             Some(mb) => (Some(times(nodes, mb)), Some(Amount::exactly(mb))),
             None => (Some(Amount::at_least(0)), Some(Amount::at_least(0))),
         },
+        (Memory::PerNode(mb), _) => (Some(times(nodes, mb)), Some(Amount::exactly(mb))),
+        (Memory::PerCpu(mb), _) => (Some(times(cpus, mb)), Some(times(cpus_per_node, mb))),
         (Memory::Unset, Some(mb)) => (gpus.map(|g| times(g, mb)), gpus_per_node.map(|g| times(g, mb))),
         (Memory::Unset, None) => (None, None),
     }
@@ -279,7 +291,6 @@ fn memory(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Tres;
 
     const NODE: NodeFacts = NodeFacts { cpus: Some(64), gpus: Some(4), memory: Some(512_000) };
 
@@ -309,6 +320,14 @@ mod tests {
         assert_eq!(Shape::of(&gpus("gres/gpu:8"), NODE).nodes.low, 2);
         assert_eq!(Shape::of(&gpus("gres/gpu:1"), NODE).gpus_per_node, Some(Amount::exactly(1)));
         assert_eq!(Shape::of(&gpus("gres/gpu:0"), NODE).gpus, Some(Amount::exactly(0)));
+    }
+
+    #[test]
+    fn zero_gpus_of_one_option_do_not_hide_those_of_another() {
+        let request = Request { tres_per_job: Tres::new("gres/gpu:0"), ..per_node("gres/gpu:2") };
+        assert_eq!(Shape::of(&request, NODE).gpus, Some(Amount::exactly(2)));
+        let request = Request { tres_per_node: Tres::new("gres/gpu:0"), ..gpus("gres/gpu:1") };
+        assert_eq!(Shape::of(&request, NODE).gpus_per_node, Some(Amount::exactly(1)));
     }
 
     #[test]

@@ -24,7 +24,7 @@ explained! {
     ///
     /// # What it holds
     /// A job does not take a whole node of a partition whose nodes are shared: not by `--exclusive`
-    /// in any variant, not by `--mem=0`, not by `--core-spec` or `--thread-spec` (Slurm makes such
+    /// in any variant, not by `--mem=0` or `--mem-per-cpu=0`, not by `--core-spec` or `--thread-spec` (Slurm makes such
     /// jobs exclusive), and not by asking for all CPUs or all memory of a node. Asking for all GPUs
     /// of a node is no reason to take all of the node; CPUs and memory within the GPUs' own share
     /// are no whole node. Partitions with `whole_node = true` are left alone.
@@ -70,15 +70,14 @@ impl Check for Exclusive {
             return;
         }
         self.check_sharing(case, candidate, report);
-        if case.request.memory == Memory::WholeNode && !self.allow.contains(&Variant::AllMemory) {
-            let all =
-                candidate.facts.node().memory.map_or("all memory".to_owned(), |mb| format!("all {}", Mb(mb)));
+        if case.request.memory.takes_all() && !self.allow.contains(&Variant::AllMemory) {
+            let option = if case.request.memory == Memory::WholeNode { "mem" } else { "mem-per-cpu" };
             report.complain(whole_node(
                 candidate,
                 "memory",
-                format!("--mem=0 takes {all} of each node"),
-                &["mem"],
-                vec![Remedy::Drop { option: "mem" }],
+                format!("--{option}=0 takes all memory of each node"),
+                &[option],
+                vec![Remedy::Drop { option }],
                 None,
             ));
         }
@@ -98,7 +97,7 @@ impl Exclusive {
         };
         if !option.is_empty() && variant.is_none_or(|v| !self.allow.contains(&v)) {
             let asked = match variant {
-                None => format!("{option} takes {}", all_of_a_node(candidate)),
+                None => format!("{option} takes {}", all_of_a_node(case, candidate)),
                 Some(_) => format!("{option} keeps other users off the nodes"),
             };
             let remedies = vec![Remedy::Drop { option: "exclusive" }];
@@ -113,9 +112,13 @@ impl Exclusive {
     }
 }
 
-/// `all 64 CPUs and 4 GPUs of each node`, as far as the facts say.
-fn all_of_a_node(candidate: &Candidate<'_>) -> String {
+/// `all 64 CPUs and 4 GPUs of each node`, as far as the facts say, and say the same of every
+/// partition of the request.
+fn all_of_a_node(case: &Case<'_>, candidate: &Candidate<'_>) -> String {
     let node = candidate.facts.node();
+    if case.candidates.iter().any(|c| c.facts.node() != node) {
+        return "whole nodes".to_owned();
+    }
     match (node.cpus, node.gpus.filter(|&n| n > 0)) {
         (Some(cpus), Some(gpus)) => {
             format!("all {} and {} of each node", count(cpus, "CPU"), count(gpus, "GPU"))
@@ -152,7 +155,7 @@ fn check_memory(case: &Case<'_>, candidate: &Candidate<'_>, report: &mut Report<
         return;
     };
     let asked = upper(asked);
-    if case.request.memory == Memory::WholeNode || asked < all || all == 0 {
+    if case.request.memory.takes_all() || asked < all || all == 0 {
         return;
     }
     if within_share(case, candidate, &per_gpu::MEMORY, asked) {
@@ -192,8 +195,8 @@ fn whole_node(
         asked,
         allowed: Some(Allowed {
             place: place(candidate),
-            verb: ("shares", "share"),
-            what: "nodes between jobs".to_owned(),
+            verb: ("shares its nodes", "share their nodes"),
+            what: String::new(),
         }),
         excess: 1,
         options: options.to_vec(),

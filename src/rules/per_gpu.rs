@@ -3,7 +3,7 @@
 use crate::case::{Candidate, Case};
 use crate::policy::PerGpu;
 use crate::policy::facts::{self, GpuFacts, Partition};
-use crate::request::{Request, Tres};
+use crate::request::{Request, Tres, shape};
 use crate::verdict::Place;
 
 /// The share of a node that comes with the GPUs of a request.
@@ -94,11 +94,9 @@ pub fn share(case: &Case<'_>, candidate: &Candidate<'_>, key: &Key) -> Option<Sh
     total
 }
 
-/// The option that says how many GPUs there are.
-fn gpu_list<'r>(request: &'r Request<'_>) -> Option<&'r Tres<'r>> {
-    let lists: [&'r Tres<'r>; 4] =
-        [&request.tres_per_job, &request.tres_per_node, &request.tres_per_task, &request.tres_per_socket];
-    lists.into_iter().find(|t| t.gpus().next().is_some())
+/// The list that says how many GPUs there are.
+fn gpu_list<'r, 'a>(request: &'r Request<'a>) -> Option<&'r Tres<'a>> {
+    shape::gpu_lists(request).into_iter().find(|t| t.gpus().any(|i| i.count != Some(0)))
 }
 
 fn one(

@@ -5,6 +5,7 @@
 //! what it needs and lets go: what the functions hand out points into the cache. slurmctld holds none
 //! of these locks during the hook, and nothing here is called while one is held.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 
@@ -43,8 +44,8 @@ impl<'a> Slurmctld<'a> {
 }
 
 impl Cluster for Slurmctld<'_> {
-    fn default_partition(&self) -> Option<String> {
-        self.slurm.default_partition().map(|n| n.to_string_lossy().into_owned()).filter(|n| !n.is_empty())
+    fn default_partition(&self) -> Option<Cow<'_, str>> {
+        self.slurm.default_partition().map(CStr::to_string_lossy).filter(|n| !n.is_empty())
     }
 
     fn reservation_partition(&self, _: &str) -> Option<String> {

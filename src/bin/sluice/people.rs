@@ -67,8 +67,8 @@ pub struct Stated<'a> {
 }
 
 impl Cluster for Stated<'_> {
-    fn default_partition(&self) -> Option<String> {
-        self.policy.facts.default_partition.clone()
+    fn default_partition(&self) -> Option<std::borrow::Cow<'_, str>> {
+        self.policy.facts.default_partition.as_deref().map(Into::into)
     }
 
     fn reservation_partition(&self, _: &str) -> Option<String> {
