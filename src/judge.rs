@@ -9,6 +9,7 @@ use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
 use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
+use crate::remedy;
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -123,6 +124,10 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
+    let again = |request: &Request<'_>| findings(policy, request, cluster, today);
+    let guarded = || remedy::prove(&mut verdict, request, again);
+    // What is told of a finding is worth no failure: the verdict stands without it.
+    let _ = catch_unwind(AssertUnwindSafe(guarded));
     verdict
 }
 
