@@ -20,43 +20,78 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
     if !verdict.findings.iter().any(|f| f.complaint.remedies.iter().any(is_typed)) {
         return;
     }
-    let Some(line) = TypedLine::of(request) else { return };
-    // Which client it was cannot be told: one that makes the same of the line. Where none does, the
-    // line proves nothing.
-    let same = |series: &Series| {
-        let again = judge(&line.read(*series)?);
-        (is_covered(&again, verdict) && is_covered(verdict, &again)).then_some((*series, again))
-    };
-    let Some((series, again)) = SERIES.iter().find_map(same) else { return };
+    let Some(variants) = TypedLine::of(request).map(|line| line.variants()) else { return };
+    // Which client it was cannot be told, nor what it worked out by itself: a remedy has to be right
+    // for every line that makes this request. Where there is none, nothing is proved.
+    let mut lines: Vec<(TypedLine<'_>, Series)> = Vec::new();
+    for line in &variants {
+        let same = |series: &Series| line.read(*series).is_some_and(|read| read == *request);
+        if let Some(series) = SERIES.into_iter().find(same) {
+            lines.push((line.clone(), series));
+        }
+    }
+    // What a client narrows down (`--nodes=1-4` for one GPU) reads back otherwise. Then a line that
+    // is found guilty of the same will do.
+    if lines.is_empty() {
+        let same = |line: &TypedLine<'_>, series: Series| {
+            let again = line.read(series).map(|r| judge(&r));
+            again.is_some_and(|again| is_covered(&again, verdict) && is_covered(verdict, &again))
+        };
+        let series = |line: &TypedLine<'_>| SERIES.into_iter().find(|&series| same(line, series));
+        lines.extend(variants.into_iter().find_map(|line| series(&line).map(|s| (line, s))));
+    }
+    if lines.is_empty() {
+        return;
+    }
+    let before = verdict.clone();
     for finding in &mut verdict.findings {
         let mut right = Vec::new();
         let mut halves = Vec::new();
         for remedy in std::mem::take(&mut finding.complaint.remedies) {
-            let Some(better) = line.with(&remedy) else {
-                right.push(remedy);
-                continue;
-            };
-            // A line that the client refuses is no remedy at all.
-            let Some(after) = better.read(series).map(|r| judge(&r)) else { continue };
-            if after.findings.iter().any(|f| is_same(f, finding)) {
-                continue;
-            }
-            let new = after.findings.iter().filter(|f| !was_there(f, &again));
-            let mut rules: Vec<&str> = Vec::new();
-            for rule in new.map(|f| f.rule.as_str()) {
-                if !rules.contains(&rule) {
-                    rules.push(rule);
+            match attempt(&remedy, &before, finding, &lines, &judge) {
+                Attempt::Right => right.push(remedy),
+                Attempt::Useless => {}
+                Attempt::Brings(rules) => {
+                    let text = message::remedy(&remedy);
+                    halves.push(Remedy::Change(format!("{text}, then mind {}", rules.join(", "))));
                 }
-            }
-            if rules.is_empty() {
-                right.push(remedy);
-            } else {
-                let text = message::remedy(&remedy);
-                halves.push(Remedy::Change(format!("{text}, then mind {}", rules.join(", "))));
             }
         }
         finding.complaint.remedies = if right.is_empty() { halves } else { right };
     }
+}
+
+/// What comes of a remedy.
+enum Attempt {
+    /// It puts the finding right, or is nothing that could be typed.
+    Right,
+    /// The client refuses it, or the finding stays.
+    Useless,
+    /// It puts the finding right, and these rules find something new.
+    Brings(Vec<String>),
+}
+
+fn attempt(
+    remedy: &Remedy,
+    before: &Verdict,
+    finding: &Finding,
+    lines: &[(TypedLine<'_>, Series)],
+    judge: &impl Fn(&Request<'_>) -> Verdict,
+) -> Attempt {
+    let mut rules: Vec<String> = Vec::new();
+    for (line, series) in lines {
+        let Some(better) = line.with(remedy) else { continue };
+        let Some(after) = better.read(*series).map(|r| judge(&r)) else { return Attempt::Useless };
+        if after.findings.iter().any(|f| is_same(f, finding)) {
+            return Attempt::Useless;
+        }
+        for new in after.findings.iter().filter(|f| !was_there(f, before)) {
+            if !rules.contains(&new.rule) {
+                rules.push(new.rule.clone());
+            }
+        }
+    }
+    if rules.is_empty() { Attempt::Right } else { Attempt::Brings(rules) }
 }
 
 /// The place whose rule a finding quotes.

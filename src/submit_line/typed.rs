@@ -3,7 +3,6 @@
 
 use super::{Command, CommandLine, Script, Series, World};
 use crate::request::memory::Mb;
-use crate::request::tres::Item;
 use crate::request::{Memory, Origin, Request, Sharing, TimeLimit, Tres};
 use crate::verdict::Remedy;
 
@@ -23,6 +22,33 @@ impl<'r> TypedLine<'r> {
         line.resources()?;
         line.behaviour()?;
         Some(line)
+    }
+
+    /// The lines that may have been typed: with everything the request states, and without what the
+    /// client works out from the rest.
+    pub fn variants(&self) -> Vec<Self> {
+        const DERIVED: [&[&str]; 8] = [
+            &[],
+            &["ntasks"],
+            &["cpus-per-task"],
+            &["ntasks", "cpus-per-task"],
+            &["nodes"],
+            &["ntasks", "nodes"],
+            &["ntasks-per-node"],
+            &["ntasks", "nodes", "ntasks-per-node", "cpus-per-task"],
+        ];
+        let mut lines: Vec<Self> = Vec::new();
+        for derived in DERIVED {
+            let mut line = self.clone();
+            line.options.retain(|(name, _)| !derived.contains(name));
+            if !lines
+                .iter()
+                .any(|known| known.options.len() == line.options.len() && known.options == line.options)
+            {
+                lines.push(line);
+            }
+        }
+        lines
     }
 
     /// The line with a remedy typed; `None` where the remedy is nothing to type, or takes away what
@@ -85,9 +111,11 @@ impl<'r> TypedLine<'r> {
             group_id: original.group_id,
             origin: original.origin,
             het_offset: original.het_offset,
+            test_only: original.test_only,
             arguments: original.arguments,
             script: own(&original.script),
             command: own(&original.command),
+            submit_line: own(&original.submit_line),
             admin_comment: own(&original.admin_comment),
             justify: read.justify.or_else(|| own(&original.justify)),
             lineage: read.lineage.or_else(|| own(&original.lineage)),
@@ -161,13 +189,19 @@ impl<'r> TypedLine<'r> {
             ("gpus", &r.tres_per_job),
             ("gres", &r.tres_per_node),
             ("gpus-per-socket", &r.tres_per_socket),
-            ("tres-per-task", &r.tres_per_task),
+            ("gpus-per-task", &r.tres_per_task),
             ("cpus-per-gpu", &r.cpus_per_tres),
         ];
-        for (name, list) in lists {
-            if !list.is_empty() {
-                let value = items(name, list)?;
-                self.push(name, Some(value));
+        for (name, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            let only_gpus = list.items().all(|i| i.name == "gpu");
+            match (name, only_gpus) {
+                ("gres", _) => self.push("gres", Some(items(list, bare))),
+                // What is written as typed came by --tres-per-task.
+                ("gpus-per-task", _) if !only_gpus || is_raw(list.as_str()) => {
+                    self.push("tres-per-task", Some(list.as_str().replace('=', ":")));
+                }
+                (_, true) => self.push(name, Some(items(list, of_gpus))),
+                (_, false) => return None,
             }
         }
         let memory = match r.memory {
@@ -217,20 +251,27 @@ impl<'r> TypedLine<'r> {
     }
 }
 
-/// A list as `option` takes it. `None` where a count is none.
-fn items(option: &str, list: &Tres<'_>) -> Option<String> {
-    let one = |item: Item<'_>| -> Option<String> {
-        let count = item.count?;
-        let kind = item.kind.map(|k| format!("{k}:")).unwrap_or_default();
-        Some(match option {
-            "gres" => format!("{}:{kind}{count}", item.name),
-            "tres-per-task" if item.name == "cpu" || item.name.contains('/') => {
-                format!("{}:{count}", item.name)
-            }
-            "tres-per-task" => format!("gres/{}:{kind}{count}", item.name),
-            _ => format!("{kind}{count}"),
-        })
-    };
-    let items: Vec<String> = list.items().map(one).collect::<Option<_>>()?;
-    Some(items.join(","))
+/// Whether the client left the text as typed; GPUs that it writes down itself are `gres:gpu:1` or
+/// `gres/gpu=1`.
+fn is_raw(text: &str) -> bool {
+    text.starts_with("gres/") && !text.contains('=')
+}
+
+/// A list with each item as an option takes it.
+fn items(list: &Tres<'_>, one: fn(&str) -> &str) -> String {
+    list.as_str().split(',').map(|item| one(item.trim())).collect::<Vec<_>>().join(",")
+}
+
+/// `gpu:a100:2` of `gres/gpu:a100:2`.
+fn bare(item: &str) -> &str {
+    item.strip_prefix("gres/").or_else(|| item.strip_prefix("gres:")).unwrap_or(item)
+}
+
+/// `a100:2` of `gres/gpu:a100:2`; just `gpu` is one of them.
+fn of_gpus(item: &str) -> &str {
+    let rest = bare(item).strip_prefix("gpu").unwrap_or("");
+    match rest.strip_prefix([':', '=']).unwrap_or(rest) {
+        "" => "1",
+        rest => rest,
+    }
 }
