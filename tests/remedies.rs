@@ -384,7 +384,7 @@ fn cluster(policy: &Policy) -> KnownCluster {
 fn holds(text: &str) {
     let policy = policy(text);
     let cluster = cluster(&policy);
-    let lines: usize = std::env::var("REMEDY_LINES").ok().and_then(|n| n.parse().ok()).unwrap_or(4000);
+    let lines: usize = std::env::var("REMEDY_LINES").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
     let series = prop::sample::select(&[Series::V22_05, Series::V24_11, Series::V26_05][..]);
     let strategy = (line(), series);
     let mut runner = TestRunner::default();

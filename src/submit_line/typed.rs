@@ -163,7 +163,10 @@ impl<'r> TypedLine<'r> {
             _ => low.to_string(),
         });
         self.push("nodes", nodes);
-        self.push("ntasks", r.num_tasks.map(|n| n.to_string()));
+        // Where GPUs number the tasks, what was typed is left in the CPUs alone.
+        let per_task = u32::from(r.cpus_per_task.unwrap_or(1)).max(1);
+        let counted = r.min_cpus.filter(|_| r.ntasks_per_gpu.is_some()).map(|cpus| cpus / per_task);
+        self.push("ntasks", r.num_tasks.map(|n| n.max(counted.unwrap_or(0)).to_string()));
         // The client raises the minimum to the CPUs of a task by itself.
         let mincpus = r.pn_min_cpus.filter(|&n| n > 1 && r.cpus_per_task.is_none_or(|c| n > c));
         let small = [
