@@ -51,6 +51,7 @@ pub unsafe fn read<'a>(desc: *const job_desc_msg_t) -> Description<'a> {
         bitflags,
         has_crontab_entry: !d.crontab_entry.is_null(),
         het_job_offset: d.het_job_offset,
+        alloc_sid: d.alloc_sid,
         alloc_resp_port: d.alloc_resp_port,
         other_port: d.other_port,
         env_size: if d.environment.is_null() { 0 } else { d.env_size },
