@@ -65,8 +65,11 @@ pub struct RuleInfo {
     /// Whether a written reason may lift it.
     pub justifiable: bool,
     /// Reads its own options from what is left of `[rule.NAME]`.
-    pub parse: fn(Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>,
+    pub parse: Parse,
 }
+
+/// Reads a rule's own options from what is left of its table.
+pub type Parse = fn(Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>;
 
 impl PartialEq for RuleInfo {
     fn eq(&self, other: &Self) -> bool {
