@@ -257,6 +257,8 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             justify: source.settings.justify.filter(|_| !note),
         });
     }
+    let candidates: Vec<_> = places.into_iter().map(|(_, _, candidates)| candidates).collect();
+    tell_the_tightest_limit(verdict, &candidates);
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };
@@ -292,6 +294,35 @@ fn complained_of(places: &[(&str, &str, SmallVec<[usize; 4]>)], rule: &str, quan
     all.sort_unstable();
     all.dedup();
     all.len()
+}
+
+/// Of several limits that one quantity exceeds on the same candidates, the one that it exceeds the
+/// most tells it, unless that one is lifted or milder. `places`: the candidates of each finding.
+fn tell_the_tightest_limit(verdict: &mut Verdict, places: &[SmallVec<[usize; 4]>]) {
+    let is_number =
+        |f: &Finding| ["max_", "min_", "array_"].iter().any(|p| f.complaint.quantity.starts_with(p));
+    let is_limit = |f: &Finding| is_number(f) && crate::rules::find(&f.rule).is_none();
+    let covered: Vec<usize> = (0..verdict.findings.len())
+        .filter(|&looser| {
+            let at = |i: usize| verdict.findings.get(i).zip(places.get(i));
+            let Some((f, here)) = at(looser).filter(|(f, _)| is_limit(f)) else { return false };
+            (0..verdict.findings.len()).filter(|&i| i != looser).filter_map(|i| Some((i, at(i)?))).any(
+                |(i, (g, there))| {
+                    let tighter = (g.complaint.excess, looser) > (f.complaint.excess, i);
+                    is_limit(g)
+                        && g.complaint.quantity == f.complaint.quantity
+                        && tighter
+                        && g.outcome <= f.outcome
+                        && here.iter().all(|c| there.contains(c))
+                },
+            )
+        })
+        .collect();
+    for index in covered {
+        if let Some(finding) = verdict.findings.get_mut(index) {
+            finding.outcome = Outcome::Covered;
+        }
+    }
 }
 
 /// One line, printable, long enough.

@@ -30,6 +30,9 @@ pub use limit::Limit;
 pub use load::{Loaded, load, load_bytes};
 pub use names::{Groups, Names, Users};
 
+/// The example that the command judges by where no policy is found.
+pub const EXAMPLE: &str = include_str!("../../examples/example.toml");
+
 /// A whole policy.
 #[derive(Debug)]
 pub struct Policy {
