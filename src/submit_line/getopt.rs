@@ -176,7 +176,9 @@ mod tests {
         line.iter().enumerate().map(word).collect()
     }
 
-    fn read(line: &[&str]) -> (Vec<(&'static str, Option<String>)>, Vec<String>, usize) {
+    type Found = Vec<(&'static str, Option<String>)>;
+
+    fn read(line: &[&str]) -> (Found, Vec<String>, usize) {
         let table: Vec<_> = options::of(Command::Sbatch, Series::V26_05).collect();
         let parsed = parse(&words(line), &table);
         let found = parsed.found.into_iter().map(|f| (f.opt.name, f.value)).collect();
