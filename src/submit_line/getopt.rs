@@ -182,7 +182,9 @@ mod tests {
         line.iter().enumerate().map(word).collect()
     }
 
-    fn read(line: &[&str]) -> (Vec<(&'static str, Option<String>)>, Vec<String>, usize) {
+    type Found = Vec<(&'static str, Option<String>)>;
+
+    fn read(line: &[&str]) -> (Found, Vec<String>, usize) {
         let table: Vec<_> = options::of(Command::Sbatch, Series::V26_05).collect();
         let parsed = parse(&words(line), &table);
         let found = parsed.found().map(|f| (f.opt.name, f.value.clone())).collect();
