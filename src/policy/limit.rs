@@ -499,8 +499,14 @@ fn forbidden(
         return None;
     }
     let option = test.option();
-    let asked = option.shown(request).unwrap_or_else(|| format!("--{}", option.name));
+    // `--mem-per-cpu=0` is `--mem=0` to slurmctld.
+    let all_memory = option.name == "mem" && request.memory == crate::request::Memory::PerCpu(0);
+    let asked = match option.shown(request) {
+        Some(_) if all_memory => "--mem-per-cpu=0 is --mem=0".to_owned(),
+        shown => shown.unwrap_or_else(|| format!("--{}", option.name)),
+    };
     let remedy = match option.name {
+        "mem" if all_memory => Remedy::Drop { option: "mem-per-cpu" },
         "wrap" => Remedy::Change("write a script and submit that".to_owned()),
         // Another option may give the same field.
         "no-requeue" => Remedy::exactly("requeue", ""),

@@ -38,17 +38,32 @@ impl<'r> TypedLine<'r> {
             &["ntasks", "nodes", "ntasks-per-node", "cpus-per-task"],
         ];
         let mut lines: Vec<Self> = Vec::new();
-        for derived in DERIVED {
-            let mut line = self.clone();
-            line.options.retain(|(name, _)| !derived.contains(name));
-            if !lines
-                .iter()
-                .any(|known| known.options.len() == line.options.len() && known.options == line.options)
-            {
-                lines.push(line);
+        for start in [Some(self.clone()), self.with_gpus_per_node()].into_iter().flatten() {
+            for derived in DERIVED {
+                let mut line = start.clone();
+                line.options.retain(|(name, _)| !derived.contains(name));
+                if !lines.iter().any(|known| known.options == line.options) {
+                    lines.push(line);
+                }
             }
         }
         lines
+    }
+
+    /// The same with the GPUs of `--gres` by `--gpus-per-node`, which the client puts before it.
+    fn with_gpus_per_node(&self) -> Option<Self> {
+        let items: Vec<&str> = self.request.tres_per_node.as_str().split(',').collect();
+        let is_gpu = |item: &&&str| Tres::new(**item).gpus().next().is_some();
+        let gpus = items.iter().take_while(is_gpu).count();
+        let (gpus, rest) = items.split_at_checked(gpus).filter(|(gpus, _)| !gpus.is_empty())?;
+        let mut line = self.clone();
+        line.options.retain(|(name, _)| *name != "gres");
+        let join = |items: &[&str], one: fn(&str) -> &str| {
+            items.iter().map(|item| one(item)).collect::<Vec<_>>().join(",")
+        };
+        line.push("gpus-per-node", Some(join(gpus, of_gpus)));
+        line.push("gres", Some(join(rest, bare)).filter(|text| !text.is_empty()));
+        Some(line)
     }
 
     /// The line with a remedy typed; `None` where the remedy is nothing to type, or takes away what
