@@ -64,6 +64,7 @@ lent_qos = ["scavenger"]
 cpus_per_gpu = { default = 8, max = 14 }
 memory_per_gpu = { default = "100G", max = "200G" }
 [qos.scavenger]
+preemptible = true
 max_time = "12:00:00"
 [qos.debug]
 short = true
@@ -82,6 +83,29 @@ headroom = "16G"
 [rule.array-size]
 max_tasks = 1000
 throttle_from = 100
+[rule.preemptible]
+[rule.short-job]
+[rule.dependency]
+[rule.lineage]
+keys = ["commit"]
+when = { kind = ["array"] }
+[[limit]]
+name = "two-gpus-32-cpus"
+when = { gpus = 2 }
+max_cpus = 32
+max_memory = "300G"
+[[limit]]
+name = "few-nodes"
+max_nodes = 4
+[[limit]]
+name = "no-mem-0"
+when = { not = { account = ["physics"] } }
+forbid = ["mem=0", "core-spec"]
+[[limit]]
+name = "qos-on-mixed"
+when = { partition = ["mixed"] }
+allow_qos = ["normal", "scavenger"]
+require = ["account"]
 "#;
 
 /// Just so many CPUs and so much memory for each GPU, and few facts besides.
@@ -114,6 +138,12 @@ required = false
 accept = ["%j"]
 [rule.array-size]
 max_running = 20
+[[limit]]
+name = "small"
+max_gpus = 4
+max_time = "1-00:00:00"
+max_memory_per_cpu = "16G"
+array_max = 100
 "#;
 
 /// Maxima without defaults, no types, headroom.
@@ -151,6 +181,7 @@ max_running = 4
 "#;
 
 const CLUSTER: &str = r#"
+arrays = [4711]
 reservations = { maint = "cpu" }
 [users.alice]
 uid = 1001
@@ -205,6 +236,12 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("array", &["0-3", "0-9%2", "0-99", "0-999%100", "0-1999", "1-500:3%0", "1,3,5-60"]),
     ("output", &["train-%j.out", "logs/%A_%a.out", "out.log", "/dev/null", "o_%a", "a b_%A"]),
     ("error", &["err", "%A_%4a.err"]),
+    ("requeue", &[""]),
+    ("no-requeue", &[""]),
+    ("signal", &["USR1@60", "B:TERM@120"]),
+    ("dependency", &["afterok:4711", "afterok:12_3,afterany:4711", "singleton"]),
+    ("lineage", &["commit=abc", "seed=1"]),
+    ("export", &["NONE", "A=1,B"]),
 ];
 
 /// A command line: options by long name.

@@ -514,9 +514,16 @@ fn forbidden(
         return None;
     }
     let option = test.option();
-    let asked = option.shown(request).unwrap_or_else(|| format!("--{}", option.name));
+    // `--mem-per-cpu=0` is `--mem=0` to slurmctld.
+    let all_memory = option.name == "mem" && request.memory == Memory::PerCpu(0);
+    let asked = match option.shown(request) {
+        Some(_) if all_memory => "--mem-per-cpu=0 is --mem=0".to_owned(),
+        shown => shown.unwrap_or_else(|| format!("--{}", option.name)),
+    };
     let remedies = match option.name {
+        "mem" if all_memory => vec![Remedy::Drop { option: "mem-per-cpu" }],
         "wrap" => vec![Remedy::Change("write a script and submit that".to_owned())],
+        // Another option may give the same field.
         "no-requeue" => vec![Remedy::exactly("requeue", "")],
         name => converted_memory(test, request, &candidate.shape)
             .into_iter()

@@ -21,7 +21,6 @@ mod hostlist;
 pub mod options;
 mod passes;
 mod script;
-mod typed;
 mod value;
 
 use std::fmt;
@@ -30,7 +29,6 @@ use crate::request::Request;
 
 pub use passes::{CommandLine, Script, World};
 pub use script::refusal as script_refusal;
-pub use typed::TypedLine;
 
 /// The commands that submit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
