@@ -26,6 +26,8 @@ short = true
 mode = "warn"
 [rule.wrap]
 [rule.export-list]
+[rule.dependency]
+mode = "warn"
 [rule.duplicate-submission]
 [rule.lineage]
 keys = ["commit"]
@@ -70,6 +72,17 @@ fn habits(_: &Shared) {
     let output = games("sbatch -J traced job.sh").refused();
     assert!(tells(&output, "[lineage] no lineage is given"), "{output}");
     games("sbatch --hold -J traced --comment='lineage: commit=4f2a91c' job.sh").accepted();
+
+    let array = games("sbatch --hold --array=0-9 -J shards job.sh").accepted().job_id();
+    let single = games("sbatch --hold -J single job.sh").accepted().job_id();
+    for whole in [format!("{array}"), format!("{array}_*"), format!("{single}:{array}")] {
+        let output = games(&format!("sbatch --hold -J gather -d 'afterok:{whole}' job.sh")).accepted();
+        assert!(tells(&output, &format!("once a task of array {array} fails")), "{output}");
+    }
+    for other in [format!("{array}_3"), format!("{single}")] {
+        let output = games(&format!("sbatch --hold -J gather -d 'afterok:{other}' job.sh")).accepted();
+        assert!(!tells(&output, "[dependency]"), "{output}");
+    }
 
     // A test submits nothing; a submission is remembered, and so is none of another user's.
     games("sbatch --test-only -p gpu job.sh").accepted();
