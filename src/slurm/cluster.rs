@@ -104,8 +104,8 @@ impl Cluster for Slurmctld<'_> {
         })
     }
 
-    fn is_array(&self, _: u32) -> Option<bool> {
-        None
+    fn is_array(&self, job_id: u32) -> Option<bool> {
+        self.slurm.is_array(job_id)
     }
 }
 
