@@ -11,7 +11,7 @@ use super::reference::Reference;
 use super::sys::{self, job_desc_msg_t};
 use super::{SLURM_SUCCESS, admin_comment, clock, guard, job_desc, log, snapshot, strings};
 use crate::cluster::Cluster;
-use crate::judge::judge;
+use crate::judge::{accepted, judge};
 use crate::message::{self, Context};
 use crate::policy::{OnError, Policy};
 use crate::request::Request;
@@ -93,6 +93,9 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
         panic_on_request(&request);
         let cluster = Slurmctld::new(request.partition.as_deref());
         let verdict = judge(&policy, &request, &cluster, clock::today());
+        if verdict.accepts() {
+            accepted(&policy, &request, &cluster, clock::today());
+        }
         if verdict.is_plain() {
             return SLURM_SUCCESS;
         }

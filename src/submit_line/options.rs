@@ -158,9 +158,9 @@ pub fn find(name: &str, command: Command, series: Series) -> Option<&'static Opt
     TABLE.iter().find(|o| o.name == name && o.is_of(command, series))
 }
 
-/// The option of this name in any command and series.
-pub fn find_anywhere(name: &str) -> Option<&'static Opt> {
-    TABLE.iter().chain(PLUGIN).find(|o| o.name == name && !o.environment_only)
+/// The names of all options of all commands, for "did you mean".
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().chain(PLUGIN).filter(|o| !o.environment_only).map(|o| o.name)
 }
 
 #[rustfmt::skip]
@@ -234,7 +234,7 @@ static TABLE: &[Opt] = &[
     row("gres-flags", NUL, Required, ALL, Check(value::gres_flags)).each_component().since(V24_11),
     row("help", 'h', No, ALL, Flag).early(),
     row("het-group", NUL, Required, SRUN, Text),
-    row("hint", NUL, Required, ALL, Check(value::hint)).each_component(),
+    row("hint", NUL, Required, ALL, Text).each_component(),
     row("hold", 'H', No, ALL, Flag),
     row("ignore-pbs", NUL, No, SBATCH, Flag),
     row("ignore-signals", NUL, Required, SRUN, Text).each_component().since(V26_05),
@@ -310,7 +310,9 @@ static TABLE: &[Opt] = &[
     row("resv-ports", NUL, Optional, ALL, Check(value::resv_ports)).each_component().since(V24_11),
     row("segment", NUL, Required, ALL, Check(value::segment)).each_component().since(V24_11),
     row("send-libs", NUL, Optional, SRUN, Text).each_component(),
-    row("signal", NUL, Required, ALL, Check(value::signal)),
+    row("signal", NUL, Required, SBATCH, Check(value::signal)).until(V24_11),
+    row("signal", NUL, Required, INTERACTIVE, Check(value::signal_of_all)).until(V24_11),
+    row("signal", NUL, Required, ALL, Check(value::signal)).since(V26_05),
     row("slurmd-debug", NUL, Required, SRUN, Text),
     row("sockets-per-node", NUL, Required, ALL, Positive).each_component(),
     row("spread-job", NUL, No, ALL, Flag).each_component(),
@@ -340,7 +342,7 @@ static TABLE: &[Opt] = &[
     row("usage", NUL, No, ALL, Flag).early(),
     row("wait", 'W', No, SBATCH, Flag),
     row("wait-all-nodes", NUL, Required, BATCH_AND_ALLOC, Check(value::wait_all_nodes)),
-    row("wait", 'W', Required, SRUN, Count).key("wait-srun"),
+    row("wait", 'W', Required, SRUN, Count),
     row("wait-for-children", NUL, No, SRUN, Flag).since(V26_05),
     row("wckey", NUL, Required, ALL, Text),
     row("whole", NUL, No, SRUN, Flag),
