@@ -1,6 +1,13 @@
 //! 485 command lines, scripts and environments that were given to the real sbatch, srun and salloc
 //! of 22.05.8, each with the descriptions that slurmctld's hook saw, or with what the client said
 //! where it sent none.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic"
+)]
 
 use serde_json::{Map, Value};
 use sluice::request::Request;

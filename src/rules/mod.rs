@@ -71,9 +71,6 @@ pub struct RuleInfo {
     pub parse: Parse,
 }
 
-/// Reads a rule's own options from what is left of its table.
-pub type Parse = fn(Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>;
-
 impl PartialEq for RuleInfo {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
