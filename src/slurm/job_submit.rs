@@ -77,6 +77,9 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
     if desc.is_null() {
         return SLURM_SUCCESS;
     }
+    #[cfg(feature = "test-hooks")]
+    // SAFETY: slurmctld's own, complete and unchanged during the call.
+    super::vector::log(Message::Submit, submit_uid, &unsafe { job_desc::read(desc) });
     let Some(policy) = snapshot::current() else { return SLURM_SUCCESS };
     let reference = Reference::next();
     let verdict = {
@@ -113,12 +116,18 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
 }
 
 /// Judges one update: for now every update passes.
+#[cfg_attr(not(feature = "test-hooks"), expect(unused_variables, reason = "for now"))]
 fn modify(
-    _desc: *mut job_desc_msg_t,
+    desc: *mut job_desc_msg_t,
     _job: *mut c_void,
-    _submit_uid: u32,
+    submit_uid: u32,
     _err_msg: Option<&mut *mut c_char>,
 ) -> c_int {
+    #[cfg(feature = "test-hooks")]
+    if !desc.is_null() {
+        // SAFETY: slurmctld's own, complete and unchanged during the call.
+        super::vector::log(Message::Update, submit_uid, &unsafe { job_desc::read(desc) });
+    }
     SLURM_SUCCESS
 }
 

@@ -28,6 +28,8 @@ pub mod spank;
 pub mod strings;
 pub mod sys;
 pub mod users;
+#[cfg(feature = "test-hooks")]
+mod vector;
 
 use std::ffi::c_int;
 
