@@ -1,0 +1,32 @@
+# make test: all checks.  make demo: a private Slurm that shows what users see.
+# Both install what they need on Debian 12 as root; otherwise they say what to install.
+
+SHELL := /bin/bash
+# Where rustup puts cargo; a login shell has it, a fresh root shell may not.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+CARGO ?= cargo
+
+.PHONY: all plugin test demo lint clean
+
+all: plugin
+
+plugin:
+	$(CARGO) build --locked --release --features plugin
+
+test:
+	@tools/requirements test
+	$(MAKE) --no-print-directory lint
+	$(CARGO) test --locked --lib --bins
+	$(CARGO) test --locked --features plugin
+	@echo 'make test: all passed'
+
+lint:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --locked --all-targets -- -D warnings
+	$(CARGO) clippy --locked --all-targets --features plugin -- -D warnings
+
+demo:
+	@tools/demo
+
+clean:
+	$(CARGO) clean

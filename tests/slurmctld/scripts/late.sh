@@ -1,0 +1,3 @@
+#!/bin/bash
+true
+#SBATCH --exclusive

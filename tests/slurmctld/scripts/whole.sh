@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --exclusive
+#SBATCH --gpus=1
+true
