@@ -122,12 +122,13 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
+    arrange(&mut verdict);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
     verdict
 }
 
-/// Everything but the second look at the edits.
-fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+/// Every finding with its own outcome, before one may tell another's; no second look at the edits.
+pub(crate) fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = Verdict::default();
     let case = Case::new(policy, request, cluster, today);
     let mut book = Book::default();
@@ -206,11 +207,7 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             verdict.justification = Some(reason.to_owned());
             Outcome::Justified
         } else {
-            match mode {
-                Mode::Enforce => Outcome::Refused,
-                Mode::Warn => Outcome::Warned,
-                Mode::Audit | Mode::Off => Outcome::Audited,
-            }
+            by_mode(mode)
         };
         if candidates.len() < case.candidates.len() {
             let names = |i: &usize| case.candidates.get(*i)?.partition().map(str::to_owned);
@@ -228,6 +225,19 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             justify: source.settings.justify.filter(|_| !note),
         });
     }
+}
+
+/// What follows from a finding that nothing lifts.
+pub(crate) fn by_mode(mode: Mode) -> Outcome {
+    match mode {
+        Mode::Enforce => Outcome::Refused,
+        Mode::Warn => Outcome::Warned,
+        Mode::Audit | Mode::Off => Outcome::Audited,
+    }
+}
+
+/// Lets findings tell others that say the same, and puts all in the order of a message.
+pub(crate) fn arrange(verdict: &mut Verdict) {
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };

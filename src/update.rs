@@ -3,11 +3,13 @@
 //! The job is judged as it is and as it would be. A finding is known by (rule, quantity, place);
 //! one that the job already has, and that is no further from what is allowed than before, stands
 //! and is not told. So a reduction passes, whatever the job was when a rule came into force.
+//! A reason that was given for a rule covers that rule on this job from then on, and no other.
 
 use crate::cluster::Cluster;
 use crate::date::Date;
-use crate::judge;
-use crate::policy::{Mode, Policy};
+use crate::judge::{self, by_mode};
+use crate::policy::{Mode, Policy, Settings};
+use crate::recorded;
 use crate::request::Request;
 use crate::verdict::{Complaint, Errno, Finding, Outcome, Place, Remedy, Topic, Verdict};
 
@@ -31,31 +33,52 @@ pub fn judge<'a>(
     if change.changes_nothing_judged() {
         return Verdict::default();
     }
-    let nothing = Request {
+    let (before, readable) = match existing {
+        Existing::Job(job) => (Request { privileged: change.privileged, ..job.clone() }, true),
+        Existing::Unreadable => (nothing_of(change), false),
+    };
+    let after = before.merged_with(change);
+    let known = judge::findings(policy, &before, cluster, today);
+    let mut verdict = judge::findings(policy, &after, cluster, today);
+    let lifted = |rule: &str| {
+        let by_comment =
+            known.findings.iter().any(|k| k.rule == rule && matches!(k.outcome, Outcome::Justified));
+        by_comment || before.admin_comment.as_deref().is_some_and(|c| recorded::justified(c).any(|r| r == rule))
+    };
+    let new_reason = change.justification().is_some();
+    for finding in &mut verdict.findings {
+        let told = finding.outcome <= Outcome::Justified;
+        if told && known.findings.iter().any(|k| is_no_worse(finding, k)) {
+            finding.outcome = Outcome::Standing;
+        } else if finding.outcome < Outcome::Justified {
+            if finding.justify.is_some() && lifted(&finding.rule) {
+                finding.outcome = Outcome::Justified;
+            }
+        } else if finding.outcome == Outcome::Justified && !new_reason && !lifted(&finding.rule) {
+            finding.outcome = by_mode(mode_of(policy, finding, today));
+        }
+    }
+    if !verdict.findings.iter().any(|f| f.outcome == Outcome::Justified) {
+        verdict.justification = None;
+    }
+    if !readable {
+        verdict.findings.extend(half_stated(policy, change, today));
+    }
+    judge::arrange(&mut verdict);
+    // One description serves the calls for all tasks of an array: nothing is filled in.
+    verdict.edits.clear();
+    verdict
+}
+
+/// What is known of a job that cannot be read: whose it is.
+fn nothing_of(change: &Request<'_>) -> Request<'static> {
+    Request {
         user_id: change.user_id,
         group_id: change.group_id,
         submit_uid: change.submit_uid,
         privileged: change.privileged,
         ..Request::default()
-    };
-    let (before, readable) = match existing {
-        Existing::Job(job) => (Request { privileged: change.privileged, ..job.clone() }, true),
-        Existing::Unreadable => (nothing, false),
-    };
-    let after = before.merged_with(change);
-    let known = judge::judge(policy, &before, cluster, today);
-    let mut verdict = judge::judge(policy, &after, cluster, today);
-    for finding in &mut verdict.findings {
-        if finding.outcome <= Outcome::Audited && known.findings.iter().any(|k| is_no_worse(finding, k)) {
-            finding.outcome = Outcome::Standing;
-        }
     }
-    if !readable {
-        verdict.findings.extend(half_stated(policy, change, today));
-    }
-    // One description serves the calls for all tasks of an array: nothing is filled in.
-    verdict.edits.clear();
-    verdict
 }
 
 fn is_no_worse(finding: &Finding, known: &Finding) -> bool {
@@ -63,10 +86,22 @@ fn is_no_worse(finding: &Finding, known: &Finding) -> bool {
         && finding.complaint.quantity == known.complaint.quantity
         && place(&finding.complaint) == place(&known.complaint)
         && finding.complaint.excess <= known.complaint.excess
+        // Who may use what has no degrees: another QoS is another finding.
+        && (finding.topic != Topic::Entitlement || finding.complaint.asked == known.complaint.asked)
 }
 
 fn place(complaint: &Complaint) -> Option<&Place> {
     complaint.allowed.as_ref().map(|a| &a.place)
+}
+
+/// The mode of the policy's entry that a finding comes from.
+fn mode_of(policy: &Policy, finding: &Finding, today: Date) -> Mode {
+    let rules = policy.rules.iter().filter(|set| set.info.name == finding.rule);
+    let rules = rules.flat_map(|set| set.entries.iter().map(|e| &e.settings));
+    let limits = policy.limits.iter().filter(|l| l.name == finding.rule).map(|l| &l.settings);
+    let entry = rules.chain(limits).find(|s: &&Settings| s.line == finding.policy_line);
+    // Every finding has an entry; were there none, the strictest answer is the safe one.
+    entry.map_or(Mode::Enforce, |s| s.effective(policy.site.mode, today).0)
 }
 
 /// QoS or partition alone, of a job that cannot be read: together they decide who may run where,
@@ -83,9 +118,7 @@ fn half_stated(policy: &Policy, change: &Request<'_>, today: Date) -> Option<Fin
     let outcome = match mode {
         Mode::Off => return None,
         _ if change.privileged && policy.site.exempt_root => Outcome::Root,
-        Mode::Audit => Outcome::Audited,
-        Mode::Warn => Outcome::Warned,
-        Mode::Enforce => Outcome::Refused,
+        mode => by_mode(mode),
     };
     Some(Finding {
         rule: set.info.name.to_owned(),

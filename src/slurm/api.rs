@@ -149,7 +149,7 @@ impl Api {
 ///
 /// # Safety
 /// `F` is the type that Slurm gives that symbol.
-unsafe fn symbol<F: Copy>(name: &CStr) -> Option<F> {
+pub(super) unsafe fn symbol<F: Copy>(name: &CStr) -> Option<F> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     // SAFETY: dlsym only reads the name.
     let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
