@@ -101,8 +101,8 @@ impl KnownCluster {
 }
 
 impl Cluster for KnownCluster {
-    fn default_partition(&self) -> Option<String> {
-        self.default_partition.clone()
+    fn default_partition(&self) -> Option<std::borrow::Cow<'_, str>> {
+        self.default_partition.as_deref().map(Into::into)
     }
 
     fn reservation_partition(&self, reservation: &str) -> Option<String> {

@@ -17,7 +17,6 @@ pub mod guard;
 pub mod helper;
 pub mod job_desc;
 pub mod job_submit;
-pub mod loader;
 pub mod log;
 pub mod policy_file;
 pub mod policy_store;

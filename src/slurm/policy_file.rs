@@ -12,11 +12,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::api;
+use crate::policy::load::LARGEST;
 
 /// Name of the file, beside slurm.conf.
 const NAME: &CStr = c"sluice.toml";
-/// Bytes that a policy may have; the largest that is sensible has a hundredth of it.
-const MAX_BYTES: u64 = 4 << 20;
+/// Bytes that are read at most.
+const MAX_BYTES: u64 = LARGEST as u64;
 
 /// What lies at the path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,13 +7,16 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::loader::{self, Loaded};
 use super::policy_file::{self, Found};
 use super::snapshot::Writer;
+use super::users::System;
 use super::{clock, log};
+use crate::policy::load::{Loaded, load};
 
 /// How often names of users and groups are resolved again.
 const RESOLVE: Duration = Duration::from_secs(300);
+/// How soon, after a look-up failed.
+const RETRY: Duration = Duration::from_secs(30);
 
 /// The file, and the policy made of it.
 pub struct Store {
@@ -22,8 +25,15 @@ pub struct Store {
     /// What was seen last, and what has been dealt with.
     seen: Option<Found>,
     settled: Option<Found>,
-    /// The text in force, and when its names were resolved.
-    text: Option<(String, Instant)>,
+    /// What is in force.
+    text: Option<Text>,
+}
+
+/// The text of the policy in force.
+struct Text {
+    text: String,
+    /// When its names are to be resolved again.
+    resolve: Instant,
 }
 
 impl Store {
@@ -68,39 +78,44 @@ impl Store {
 
     /// A new text: in force if it is a policy.
     fn take(&mut self, text: String) {
-        let name = self.path.to_string_lossy();
-        match loader::load(&name, &text, clock::today()) {
-            Ok(loaded) => {
-                let (hash, rules, limits) =
-                    (loaded.policy.hash, loaded.policy.rules.len(), loaded.policy.limits.len());
+        let name = self.path.to_string_lossy().into_owned();
+        let directory = System::default();
+        match load(&name, &text, &directory, clock::today()) {
+            Ok(Loaded { policy, doubts }) => {
                 log::info(&format!(
-                    "policy {name} is in force: {rules} rules, {limits} limits, hash {hash:016x}"
+                    "policy {name} is in force: {} rules, {} limits, hash {:016x}",
+                    policy.rules.len(),
+                    policy.limits.len(),
+                    policy.hash
                 ));
-                for doubt in &loaded.doubts {
-                    log::info(&format!("policy {name}: {doubt}"));
+                for doubt in &doubts {
+                    log::info(&doubt.to_string());
                 }
-                self.put_in_force(loaded, text);
+                if directory.has_failed() {
+                    log::error(&format!(
+                        "policy {name}: names of users or groups could not be looked up yet"
+                    ));
+                }
+                self.writer.publish(policy);
+                self.text = Some(Text { text, resolve: next(&directory) });
             }
-            Err(problems) => self.keep(&problems),
+            Err(problems) => self.keep(&problems.to_string()),
         }
     }
 
-    /// The same text with users and groups as they are now.
+    /// The same text with users and groups as they are now. Where the directory does not answer,
+    /// they stay as they were: nobody loses a partition by an outage.
     fn resolve_again(&mut self) {
-        let Some((text, resolved)) = &self.text else { return };
-        if resolved.elapsed() < RESOLVE {
+        let Some(Text { text, resolve }) = &mut self.text else { return };
+        if Instant::now() < *resolve {
             return;
         }
-        let text = text.clone();
-        match loader::load(&self.path.to_string_lossy(), &text, clock::today()) {
-            Ok(loaded) => self.put_in_force(loaded, text),
-            Err(_) => self.text = Some((text, Instant::now())),
+        let directory = System::default();
+        let loaded = load(&self.path.to_string_lossy(), text, &directory, clock::today());
+        *resolve = next(&directory);
+        if let (Ok(loaded), false) = (loaded, directory.has_failed()) {
+            self.writer.publish(loaded.policy);
         }
-    }
-
-    fn put_in_force(&mut self, loaded: Loaded, text: String) {
-        self.writer.publish(loaded.policy);
-        self.text = Some((text, Instant::now()));
     }
 
     /// Says once why what is on disk does not count.
@@ -112,4 +127,10 @@ impl Store {
         };
         log::error(&format!("policy {}: {stands}: {why}", self.path.display()));
     }
+}
+
+/// When names are to be resolved again.
+fn next(directory: &System) -> Instant {
+    let now = Instant::now();
+    now.checked_add(if directory.has_failed() { RETRY } else { RESOLVE }).unwrap_or(now)
 }

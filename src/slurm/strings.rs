@@ -44,7 +44,8 @@ pub unsafe fn append(field: &mut *mut c_char, between: &CStr, text: &str) -> boo
     let (Some(xstrcat), Ok(text)) = (api::get().xstrcat, CString::new(text)) else { return false };
     // SAFETY: by the caller's promise; xstrcat grows or makes the text with Slurm's allocator.
     unsafe {
-        let old = (!field.is_null()).then(|| CStr::from_ptr(*field).to_bytes()).unwrap_or_default();
+        let old = field.cast_const();
+        let old = if old.is_null() { &[][..] } else { CStr::from_ptr(old).to_bytes() };
         if !old.is_empty() && !old.ends_with(between.to_bytes()) {
             xstrcat(field, between.as_ptr());
         }

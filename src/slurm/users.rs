@@ -1,13 +1,47 @@
 //! Names of users and groups, as the system resolves them. Only for the helper: a look-up may ask a
 //! directory server and take as long as that takes.
 
+use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int};
+
+use crate::policy::resolve::{Directory, Group};
 
 /// Bytes for one entry at first, and at most: a group's entry holds all its members' names.
 const BUFFER: (usize, usize) = (1 << 12, 1 << 24);
 
 /// A look-up that failed, in words; not the same as "no such name".
 pub type Failed = String;
+
+/// The system's users and groups, and whether any look-up failed: then what it said is no reason to
+/// take anybody's rights away.
+#[derive(Debug, Default)]
+pub struct System {
+    failed: Cell<bool>,
+}
+
+impl System {
+    /// Whether a look-up failed since this was made.
+    pub fn has_failed(&self) -> bool {
+        self.failed.get()
+    }
+
+    fn noted<T>(&self, found: Result<Option<T>, Failed>) -> Option<T> {
+        found.unwrap_or_else(|_| {
+            self.failed.set(true);
+            None
+        })
+    }
+}
+
+impl Directory for System {
+    fn user(&self, name: &str) -> Option<u32> {
+        self.noted(user(name))
+    }
+
+    fn group(&self, name: &str) -> Option<Group> {
+        self.noted(group(name)).map(|(gid, members)| Group { gid, members })
+    }
+}
 
 /// The uid of a user; `None` where there is none of that name.
 pub fn user(name: &str) -> Result<Option<u32>, Failed> {
