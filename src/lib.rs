@@ -15,6 +15,7 @@ pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]
 pub mod slurm;
+pub mod status;
 pub mod submit_line;
 pub mod update;
 pub mod verdict;
