@@ -56,6 +56,8 @@ mod plugin {
         isolate(&headers, &isolated.join("slurm"))?;
         let version = version(&headers)?;
         select_series(version)?;
+        // For tests that compile C against the same headers.
+        println!("cargo:rustc-env=SLUICE_SLURM_INCLUDE={}", isolated.display());
         bindings(&isolated, &out.join("slurm_sys.rs"))
     }
 

@@ -33,6 +33,10 @@ pub trait Cluster {
     ) -> Option<bool>;
     /// Whether this job is an array.
     fn is_array(&self, job_id: u32) -> Option<bool>;
+    /// Seconds since 1970 by the server's clock; `None` where a verdict must not depend on it.
+    fn now(&self) -> Option<u64> {
+        None
+    }
     /// Whether `--justify` is there for the user to type (the SPANK side is installed).
     fn has_justify_option(&self) -> bool {
         false

@@ -8,7 +8,7 @@ use crate::case::{Candidate, Case};
 use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
-use crate::policy::{Mode, OnError, Policy, RuleSet, Settings};
+use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -127,6 +127,31 @@ pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, toda
     verdict
 }
 
+/// Tells the rules that remember that a request was submitted and accepted. For real submissions
+/// alone: not for updates, nor for tests. Never panics and never blocks.
+pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) {
+    let remembering = |set: &&RuleSet| set.entries.iter().any(|e| e.check.memory().is_some());
+    if request.test_only || !policy.rules.iter().any(|set| remembering(&set)) {
+        return;
+    }
+    let remember = || {
+        let case = Case::new(policy, request, cluster, today);
+        for set in policy.rules.iter().filter(remembering) {
+            let applies = |e: &&RuleEntry| {
+                let when = e.settings.when.as_ref();
+                when.is_none_or(|w| case.candidates.iter().any(|c| w.matches(&case, c)))
+            };
+            let Some(entry) = set.entries.iter().find(applies) else { continue };
+            let off = entry.settings.effective(policy.site.mode, today).0 == Mode::Off;
+            if let Some(memory) = entry.check.memory().filter(|_| !off) {
+                memory.accepted(&case);
+            }
+        }
+    };
+    // A submission that is forgotten costs a warning, nothing else.
+    let _ = catch_unwind(AssertUnwindSafe(remember));
+}
+
 /// Every finding with its own outcome, before one may tell another's; no second look at the edits.
 pub(crate) fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = Verdict::default();
@@ -192,6 +217,8 @@ fn note_failure(verdict: &mut Verdict, rule: &'static str) {
 /// What the policy makes of each complaint: exempt, root, justified, then its mode.
 fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     let reason = case.request.justification();
+    let places: Vec<(&str, &str, SmallVec<[usize; 4]>)> =
+        entries.iter().map(|e| (e.source.rule, e.complaint.quantity, e.candidates.clone())).collect();
     for Entry { source, note, candidates, mut complaint } in entries {
         let (mode, enforce_from) = match source.settings.effective(case.policy.site.mode, case.today) {
             // A note never turns into a refusal, so there is no day on which it does.
@@ -209,7 +236,9 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
         } else {
             by_mode(mode)
         };
-        if candidates.len() < case.candidates.len() {
+        let spared =
+            case.candidates.len().saturating_sub(complained_of(&places, source.rule, complaint.quantity));
+        if spared > 0 {
             let names = |i: &usize| case.candidates.get(*i)?.partition().map(str::to_owned);
             let names = candidates.iter().filter_map(names).collect();
             complaint.remedies.push(Remedy::DropFromList { option: "partition", names });
@@ -225,6 +254,8 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             justify: source.settings.justify.filter(|_| !note),
         });
     }
+    let candidates: Vec<_> = places.into_iter().map(|(_, _, candidates)| candidates).collect();
+    tell_the_tightest_limit(verdict, &candidates);
 }
 
 /// What follows from a finding that nothing lifts.
@@ -252,10 +283,56 @@ pub(crate) fn arrange(verdict: &mut Verdict) {
             }
         }
     }
+    in_order(&mut verdict.findings);
+}
+
+/// Refusals first, then warnings; within them by topic, then by the table of rules.
+fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
-    verdict.findings.sort_by_key(|f| {
+    findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))
     });
+}
+
+/// On how many candidates a rule complains of one quantity, in whatever words.
+fn complained_of(places: &[(&str, &str, SmallVec<[usize; 4]>)], rule: &str, quantity: &str) -> usize {
+    let mut all: Vec<usize> = places
+        .iter()
+        .filter(|(r, q, _)| *r == rule && *q == quantity)
+        .flat_map(|(_, _, c)| c.iter().copied())
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all.len()
+}
+
+/// Of several limits that one quantity exceeds on the same candidates, the one that it exceeds the
+/// most tells it, unless that one is lifted or milder. `places`: the candidates of each finding.
+fn tell_the_tightest_limit(verdict: &mut Verdict, places: &[SmallVec<[usize; 4]>]) {
+    let is_number =
+        |f: &Finding| ["max_", "min_", "array_"].iter().any(|p| f.complaint.quantity.starts_with(p));
+    let is_limit = |f: &Finding| is_number(f) && crate::rules::find(&f.rule).is_none();
+    let covered: Vec<usize> = (0..verdict.findings.len())
+        .filter(|&looser| {
+            let at = |i: usize| verdict.findings.get(i).zip(places.get(i));
+            let Some((f, here)) = at(looser).filter(|(f, _)| is_limit(f)) else { return false };
+            (0..verdict.findings.len()).filter(|&i| i != looser).filter_map(|i| Some((i, at(i)?))).any(
+                |(i, (g, there))| {
+                    let tighter = (g.complaint.excess, looser) > (f.complaint.excess, i);
+                    is_limit(g)
+                        && g.complaint.quantity == f.complaint.quantity
+                        && tighter
+                        && g.outcome <= f.outcome
+                        && here.iter().all(|c| there.contains(c))
+                },
+            )
+        })
+        .collect();
+    for index in covered {
+        if let Some(finding) = verdict.findings.get_mut(index) {
+            finding.outcome = Outcome::Covered;
+        }
+    }
 }
 
 /// One line, printable, long enough.
@@ -293,7 +370,8 @@ fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
     }
 }
 
-/// Drops each edit that would itself cause a finding.
+/// Drops each edit that would itself cause a finding. A QoS is no convenience: without it the job
+/// would keep one that it may not have, so what the QoS brings with it is told instead.
 fn keep_harmless_edits(
     verdict: &mut Verdict,
     policy: &Policy,
@@ -305,15 +383,22 @@ fn keep_harmless_edits(
     for edit in planned {
         let mut edited = request.clone();
         edited.apply(&edit.edit);
-        let after = findings(policy, &edited, cluster, today);
-        let is_new = |f: &Finding| {
+        let mut brought = findings(policy, &edited, cluster, today).findings;
+        brought.retain(|f| {
             !verdict.findings.iter().any(|g| {
                 g.rule == f.rule
                     && g.complaint.quantity == f.complaint.quantity
                     && g.complaint.excess >= f.complaint.excess
             })
-        };
-        if !after.findings.iter().any(is_new) {
+        });
+        if brought.is_empty() {
+            verdict.edits.push(edit);
+        } else if matches!(edit.edit, Edit::Qos(_)) {
+            if !edit.made {
+                brought.iter_mut().for_each(|f| f.outcome = f.outcome.clone().max(Outcome::Audited));
+            }
+            verdict.findings.extend(brought);
+            in_order(&mut verdict.findings);
             verdict.edits.push(edit);
         }
     }

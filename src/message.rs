@@ -104,7 +104,7 @@ fn sentence(finding: &Finding) -> Vec<String> {
 pub fn allowed(allowed: &Allowed) -> String {
     let (one, many) = allowed.verb;
     let what = &allowed.what;
-    match &allowed.place {
+    let text = match &allowed.place {
         Place::Partitions(names) => match names.as_slice() {
             [name] => format!("partition {name} {one} {what}"),
             names => format!("partitions {} {many} {what}", names.join(", ")),
@@ -112,7 +112,8 @@ pub fn allowed(allowed: &Allowed) -> String {
         Place::GpuType(kind) => format!("a GPU of type {kind} {one} {what}"),
         Place::Qos(name) => format!("QoS {name} {one} {what}"),
         Place::Site => format!("the site {one} {what}"),
-    }
+    };
+    text.trim_end().to_owned()
 }
 
 /// The refusals of a verdict in one line, for a log: what users would read in several.
@@ -210,11 +211,11 @@ fn ascii(text: &str) -> String {
 /// A space at which no line is broken.
 const GLUE: char = '\u{1}';
 
-/// Breaks a line at spaces; what follows is indented by two more. A word longer than a line is cut
+/// Breaks a line at spaces; what follows is indented by four: remedies have two. A word longer than a line is cut
 /// where the line ends.
 fn wrap(text: &str) -> Vec<String> {
     let indent = text.len() - text.trim_start().len();
-    let next = " ".repeat(indent + 2);
+    let next = " ".repeat(4);
     let mut lines = Vec::new();
     let mut line = " ".repeat(indent);
     let mut empty = true;
@@ -250,7 +251,7 @@ mod tests {
         let text = format!("more: sluice explain {} (ref{GLUE}7f3a9c21)", "a-rule ".repeat(10).trim());
         let lines = wrap(&text);
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines.last().map(String::as_str), Some("  (ref 7f3a9c21)"));
+        assert_eq!(lines.last().map(String::as_str), Some("    (ref 7f3a9c21)"));
     }
 
     proptest! {

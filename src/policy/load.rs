@@ -58,9 +58,9 @@ pub fn load(name: &str, text: &str, directory: &dyn Directory, today: Date) -> R
     let source = Source::new(name, text);
     let (document, syntax) = DeTable::parse_recoverable(text);
     let mut loader = Loader::new(source, directory, today);
-    let broken_lines: Vec<usize> = syntax.iter().map(|e| loader.syntax(e)).collect();
-    let policy = loader.document(document, text, broken_lines.is_empty());
-    loader.finish(policy, &broken_lines)
+    loader.syntax(&syntax);
+    let policy = loader.document(document, text);
+    loader.finish(policy)
 }
 
 /// Reads a policy from bytes: [`load`] for what may be no text at all.
@@ -92,6 +92,8 @@ struct Loader<'s> {
     today: Date,
     errors: Vec<Problem>,
     doubts: Vec<Problem>,
+    /// The first line that is no TOML. Behind it nothing is certain.
+    broken: Option<usize>,
 }
 
 /// A table of the file under its name.
@@ -103,17 +105,33 @@ struct Entry<'i> {
 
 impl<'s> Loader<'s> {
     fn new(source: Source<'s>, directory: &'s dyn Directory, today: Date) -> Self {
-        Loader { source, directory, today, errors: Vec::new(), doubts: Vec::new() }
+        Loader { source, directory, today, errors: Vec::new(), doubts: Vec::new(), broken: None }
     }
 
-    /// Notes a syntax error, and returns its line.
-    fn syntax(&mut self, error: &toml::de::Error) -> usize {
-        let span = error.span().unwrap_or(0..0);
-        let line = self.source.line(span.start);
-        if self.errors.last().is_none_or(|e| e.line != line) && self.errors.len() < strict::ENOUGH {
-            self.error(span, error.message().to_owned());
+    /// Notes what is no TOML.
+    fn syntax(&mut self, errors: &[toml::de::Error]) {
+        let mut last = None;
+        let mut errors: Vec<&toml::de::Error> = errors.iter().collect();
+        errors.sort_by_key(|e| e.span().map_or(0, |span| span.start));
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            let line = self.source.line(span.start);
+            self.broken = Some(self.broken.map_or(line, |first| first.min(line)));
+            // Of several errors on one line the first tells it all.
+            if last == Some(line) || self.errors.len() >= strict::ENOUGH {
+                continue;
+            }
+            last = Some(line);
+            let (text, help) = syntax_words(error.message());
+            match help {
+                Some(help) => self.error_with_help(span, text, help),
+                None => self.error(span, text),
+            }
+            if error.message().contains("array elements") {
+                // The list swallows what follows, and each line of it would be an error.
+                break;
+            }
         }
-        line
     }
 
     fn error(&mut self, span: Range<usize>, message: impl Into<String>) {
@@ -133,26 +151,32 @@ impl<'s> Loader<'s> {
     }
 
     /// The policy, or all errors.
-    fn finish(mut self, policy: Option<Policy>, broken_lines: &[usize]) -> Result<Loaded, Problems> {
-        if let (Some(policy), true) = (policy, self.errors.is_empty()) {
-            self.doubts.sort_by_key(|p| p.offset);
-            return Ok(Loaded { policy, doubts: self.doubts });
+    fn finish(mut self, policy: Option<Policy>) -> Result<Loaded, Problems> {
+        match policy {
+            Some(policy) if self.errors.is_empty() => {
+                self.doubts.sort_by_key(|p| p.offset);
+                Ok(Loaded { policy, doubts: self.doubts })
+            }
+            _ => {
+                self.errors.sort_by_key(|p| p.offset);
+                self.errors.dedup();
+                self.errors.truncate(strict::ENOUGH);
+                Err(Problems(self.errors))
+            }
         }
-        // What follows from a line that could not be read is no error of its own.
-        let syntax = broken_lines.len();
-        let mut kept = 0usize;
-        self.errors.retain(|e| {
-            kept = kept.saturating_add(1);
-            kept <= syntax || !broken_lines.contains(&e.line)
-        });
-        self.errors.sort_by_key(|p| p.offset);
-        self.errors.dedup();
-        self.errors.truncate(strict::ENOUGH);
-        Err(Problems(self.errors))
     }
 
-    /// Reads the whole file. `whole`: nothing is missing from `document`.
-    fn document(&mut self, document: Spanned<DeTable<'_>>, text: &str, whole: bool) -> Option<Policy> {
+    fn document(&mut self, document: Spanned<DeTable<'_>>, text: &str) -> Option<Policy> {
+        let syntax = std::mem::take(&mut self.errors);
+        let policy = self.tables_of(document, text);
+        if let Some(broken) = self.broken {
+            self.errors.retain(|e| e.line < broken);
+        }
+        self.errors.extend(syntax);
+        policy
+    }
+
+    fn tables_of(&mut self, document: Spanned<DeTable<'_>>, text: &str) -> Option<Policy> {
         let mut top: BTreeMap<&str, Entry<'_>> = BTreeMap::new();
         for (key, value) in document.into_inner() {
             let (name, span) = (key.get_ref().to_string(), key.span());
@@ -166,8 +190,10 @@ impl<'s> Loader<'s> {
                 }
             }
         }
-        if !self.schema(top.remove("schema"), whole) {
-            self.errors.retain(|e| e.message.contains("schema"));
+        let before = self.errors.len();
+        if !self.schema(top.remove("schema")) {
+            // In another schema other keys are right.
+            self.errors.drain(..before);
             return None;
         }
         let site = self.site(top.remove("site"));
@@ -185,10 +211,10 @@ impl<'s> Loader<'s> {
     }
 
     /// Whether the file is one that this version reads.
-    fn schema(&mut self, entry: Option<Entry<'_>>, whole: bool) -> bool {
+    fn schema(&mut self, entry: Option<Entry<'_>>) -> bool {
         let help = "the first line of a policy is `schema = 1`";
         let Some(entry) = entry else {
-            if whole {
+            if self.broken.is_none() {
                 self.error_with_help(0..0, "the file does not say its `schema`", help);
             }
             return true;
@@ -299,7 +325,9 @@ impl<'s> Loader<'s> {
         also: &[&str],
     ) -> Option<Read<T>> {
         let parse = |value| T::deserialize(ValueDeserializer::from(value));
-        strict::read(&self.source, &mut self.errors, value, place, also, parse)
+        let mut read = strict::read(&self.source, &mut self.errors, value, place, also, parse)?;
+        read.whole &= self.broken.is_none();
+        Some(read)
     }
 
     /// The tables below `[kind.NAME]`, in file order.
@@ -384,6 +412,24 @@ impl<'s> Loader<'s> {
             }
         }
         groups
+    }
+}
+
+/// The parser's message in our words, and what to do where that is not plain.
+fn syntax_words(message: &str) -> (String, Option<&'static str>) {
+    match message {
+        "string values must be quoted, expected literal string" => {
+            ("text values stand in quotes".to_owned(), None)
+        }
+        "missing comma between array elements, expected `,`" => (
+            "the list goes on here".to_owned(),
+            Some("is it closed by a `]`, with commas between its elements?"),
+        ),
+        "duplicate key" => ("the key stands twice".to_owned(), None),
+        "recursion limit" | "cannot recurse further; max recursion depth met" => {
+            ("tables or lists are nested too deeply".to_owned(), None)
+        }
+        other => (other.to_owned(), None),
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod condition;
 pub mod diagnostic;
+pub mod duration;
 pub mod facts;
 pub mod glob;
 pub mod limit;
@@ -28,6 +29,9 @@ pub use facts::{Facts, GpuFacts, Owner, PartitionFacts, PerGpu, QosFacts};
 pub use limit::Limit;
 pub use load::{Loaded, load, load_bytes};
 pub use names::{Groups, Names, Users};
+
+/// The example that the command judges by where no policy is found.
+pub const EXAMPLE: &str = include_str!("../../examples/example.toml");
 
 /// A whole policy.
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::{DeArray, DeValue, Error};
+use toml::de::{DeValue, Error};
 
 use super::diagnostic::{Level, Problem, Source, suggestion};
 
@@ -48,7 +48,7 @@ pub fn read<'i, T>(
 }
 
 /// Takes out the innermost entry whose key or value holds `span`, and returns its path.
-fn prune<'i>(value: &mut Spanned<DeValue<'i>>, span: &Range<usize>) -> Option<String> {
+fn prune(value: &mut Spanned<DeValue<'_>>, span: &Range<usize>) -> Option<String> {
     let holds = |outer: Range<usize>| outer.start <= span.start && span.end <= outer.end;
     match value.get_mut() {
         DeValue::Table(table) => {
@@ -78,12 +78,13 @@ fn prune<'i>(value: &mut Spanned<DeValue<'i>>, span: &Range<usize>) -> Option<St
                 }
             }
             let at = array.iter().position(|entry| holds(entry.span()))?;
-            let mut rest: DeArray<'i> = DeArray::new();
-            for (_, entry) in array.iter().enumerate().filter(|(index, _)| *index != at) {
-                rest.push(entry.clone());
+            if array.len() == 1 {
+                // An empty list would be an error of its own: let the whole list go.
+                return None;
             }
-            *array = rest;
-            // The element has no name of its own: the array's key says where it was.
+            let rest = array.iter().enumerate().filter(|(index, _)| *index != at);
+            *array = rest.map(|(_, entry)| entry.clone()).collect();
+            // The element has no name of its own: the list's key says where it was.
             Some(String::new())
         }
         _ => None,

@@ -140,8 +140,17 @@ impl<'de> Deserialize<'de> for Time {
 
 impl<'de> Deserialize<'de> for Pattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Glob::new(&text).map(Pattern).map_err(D::Error::custom)
+        struct V;
+        impl Visitor<'_> for V {
+            type Value = Pattern;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a name in quotes")
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Pattern, E> {
+                Glob::new(text).map(Pattern).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(V)
     }
 }
 

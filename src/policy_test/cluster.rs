@@ -1,5 +1,6 @@
 //! What a test says of the cluster: partitions by default, reservations, arrays, users.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
@@ -101,8 +102,8 @@ impl KnownCluster {
 }
 
 impl Cluster for KnownCluster {
-    fn default_partition(&self) -> Option<std::borrow::Cow<'_, str>> {
-        self.default_partition.as_deref().map(Into::into)
+    fn default_partition(&self) -> Option<Cow<'_, str>> {
+        self.default_partition.as_deref().map(Cow::Borrowed)
     }
 
     fn reservation_partition(&self, reservation: &str) -> Option<String> {

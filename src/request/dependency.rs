@@ -18,7 +18,8 @@ pub fn jobs(text: &str) -> impl Iterator<Item = Dependency<'_>> {
         let mut fields = part.trim().split(':');
         let kind = fields.next().unwrap_or("");
         fields.filter_map(move |field| {
-            let field = field.split('+').next().unwrap_or(field).trim();
+            // `+30` is a delay, `(unfulfilled)` is slurmctld's own note on a job that waits already.
+            let field = field.split(['+', '(']).next().unwrap_or(field).trim();
             let (id, task) = match field.split_once('_') {
                 Some((id, task)) => (id, Some(task)),
                 None => (field, None),
@@ -42,5 +43,10 @@ mod tests {
             [("afterok", 1, true), ("afterok", 2, false), ("afterany", 4, true), ("afternotok", 5, true)]
         );
         assert_eq!(jobs("afterok:x,::,").count(), 0);
+        let waiting: Vec<_> = jobs("afterok:7_*(unfulfilled),afterok:8(failed)").collect();
+        assert_eq!(
+            waiting.iter().map(|d| (d.job_id, d.whole_job)).collect::<Vec<_>>(),
+            [(7, true), (8, true)]
+        );
     }
 }

@@ -62,6 +62,7 @@ pub struct Description<'a> {
     /// Whether `crontab_entry` is not NULL.
     pub has_crontab_entry: bool,
     pub het_job_offset: u32,
+    pub alloc_sid: u32,
     /// Ports on which srun and salloc listen; 0 in sbatch.
     pub alloc_resp_port: u16,
     pub other_port: u16,
@@ -149,6 +150,7 @@ impl Default for Description<'_> {
             bitflags: 0,
             has_crontab_entry: false,
             het_job_offset: NO_VAL,
+            alloc_sid: NO_VAL,
             alloc_resp_port: 0,
             other_port: 0,
             env_size: 0,
@@ -298,6 +300,9 @@ impl<'a> Description<'a> {
             justify: self.justify,
             lineage: self.lineage,
             origin,
+            // Slurm's library puts the client's session into every submission and allocation, and
+            // into no will-run test (api/submit.c, api/allocate.c).
+            test_only: !update && self.alloc_sid == NO_VAL,
             het_offset: Some(self.het_job_offset).filter(|&n| !update && n < NO_VAL),
         }
     }
@@ -406,8 +411,16 @@ mod tests {
     }
 
     #[test]
+    fn a_submission_has_a_session_and_a_will_run_test_has_none() {
+        assert!(submitted(Description::default()).test_only);
+        assert!(!submitted(Description { alloc_sid: 4711, ..Default::default() }).test_only);
+        assert!(!Description::default().request(Message::Update, 0, false).test_only);
+    }
+
+    #[test]
     fn nothing_stated_is_an_empty_request() {
-        let request = submitted(Description { user_id: 1000, env_size: 3, ..Default::default() });
+        let request =
+            submitted(Description { user_id: 1000, env_size: 3, alloc_sid: 4711, ..Default::default() });
         let empty = Request { user_id: 1000, submit_uid: 1000, ..Default::default() };
         assert_eq!(request, empty);
     }

@@ -8,7 +8,9 @@
 pub mod array;
 pub mod dependency;
 pub mod description;
+pub mod export;
 pub mod job_info;
+pub mod lineage;
 pub mod log_path;
 pub mod memory;
 mod merge;
@@ -189,6 +191,8 @@ pub struct Request<'a> {
     // ---- what kind of submission
     /// How the request came; see [`Origin`].
     pub origin: Origin,
+    /// `--test-only` and other questions whether a job could run: nothing is submitted.
+    pub test_only: bool,
     /// Component of a heterogeneous job, from 0.
     pub het_offset: Option<u32>,
 }

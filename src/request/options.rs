@@ -174,6 +174,11 @@ impl OptionTest {
 }
 
 impl SeenOption {
+    /// Whether it takes no value.
+    pub fn is_flag(&self) -> bool {
+        self.kind == Kind::Flag
+    }
+
     /// The option as the request states it: `--mem=4G`; `None` where it does not.
     pub fn shown(&self, request: &Request<'_>) -> Option<String> {
         let value = match (self.see)(request) {

@@ -72,12 +72,10 @@ impl Check for Exclusive {
         self.check_sharing(case, candidate, report);
         if case.request.memory.takes_all() && !self.allow.contains(&Variant::AllMemory) {
             let option = if case.request.memory == Memory::WholeNode { "mem" } else { "mem-per-cpu" };
-            let all =
-                candidate.facts.node().memory.map_or("all memory".to_owned(), |mb| format!("all {}", Mb(mb)));
             report.complain(whole_node(
                 candidate,
                 "memory",
-                format!("--{option}=0 takes {all} of each node"),
+                format!("--{option}=0 takes all memory of each node"),
                 &[option],
                 vec![Remedy::Drop { option }],
                 None,
@@ -99,7 +97,7 @@ impl Exclusive {
         };
         if !option.is_empty() && variant.is_none_or(|v| !self.allow.contains(&v)) {
             let asked = match variant {
-                None => format!("{option} takes {}", all_of_a_node(candidate)),
+                None => format!("{option} takes {}", all_of_a_node(case, candidate)),
                 Some(_) => format!("{option} keeps other users off the nodes"),
             };
             let remedies = vec![Remedy::Drop { option: "exclusive" }];
@@ -114,9 +112,13 @@ impl Exclusive {
     }
 }
 
-/// `all 64 CPUs and 4 GPUs of each node`, as far as the facts say.
-fn all_of_a_node(candidate: &Candidate<'_>) -> String {
+/// `all 64 CPUs and 4 GPUs of each node`, as far as the facts say, and say the same of every
+/// partition of the request.
+fn all_of_a_node(case: &Case<'_>, candidate: &Candidate<'_>) -> String {
     let node = candidate.facts.node();
+    if case.candidates.iter().any(|c| c.facts.node() != node) {
+        return "whole nodes".to_owned();
+    }
     match (node.cpus, node.gpus.filter(|&n| n > 0)) {
         (Some(cpus), Some(gpus)) => {
             format!("all {} and {} of each node", count(cpus, "CPU"), count(gpus, "GPU"))
@@ -193,8 +195,8 @@ fn whole_node(
         asked,
         allowed: Some(Allowed {
             place: place(candidate),
-            verb: ("shares", "share"),
-            what: "nodes between jobs".to_owned(),
+            verb: ("shares its nodes", "share their nodes"),
+            what: String::new(),
         }),
         excess: 1,
         options: options.to_vec(),

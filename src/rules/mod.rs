@@ -4,13 +4,21 @@
 mod array_logs;
 mod array_size;
 mod cpus_per_gpu;
+mod dependency;
+mod duplicate_submission;
 mod exclusive;
 mod explicit_shape;
+mod export_list;
 mod gpu_request;
+mod lineage;
 mod memory_per_gpu;
+mod owner;
 mod per_gpu;
+mod preemptible;
 mod qos_entitlement;
+mod short_job;
 mod time_limit;
+mod wrap;
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -28,8 +36,15 @@ pub static ALL: &[&RuleInfo] = &[
     &cpus_per_gpu::RULE,
     &memory_per_gpu::RULE,
     &time_limit::RULE,
+    &preemptible::RULE,
+    &short_job::RULE,
     &array_logs::RULE,
     &array_size::RULE,
+    &wrap::RULE,
+    &export_list::RULE,
+    &dependency::RULE,
+    &duplicate_submission::RULE,
+    &lineage::RULE,
 ];
 
 /// The rule of this name.
@@ -64,6 +79,18 @@ pub trait Check: Send + Sync {
     /// Judges `case` in one of the partitions it may run in. Called for each candidate that the
     /// entry's `when` matches; equal findings of several candidates become one.
     fn check(&self, case: &Case<'_>, candidate: &Candidate<'_>, report: &mut Report<'_, '_>);
+
+    /// Where the rule has to know what was accepted before; most rules have not.
+    fn memory(&self) -> Option<&dyn Memory> {
+        None
+    }
+}
+
+/// A rule that remembers. Called on the submission path: it must not block, and must bound what it
+/// keeps.
+pub trait Memory {
+    /// Takes note of a submission that was accepted.
+    fn accepted(&self, case: &Case<'_>);
 }
 
 /// Reads a rule's options.

@@ -1,5 +1,6 @@
 //! `qos-entitlement`: on a lent partition everyone but the owner runs under its lent QoS.
 
+use super::owner::is_guest;
 use super::{Check, RuleInfo, explained, parse};
 use crate::case::{Candidate, Case, Source};
 use crate::judge::{Report, place};
@@ -95,19 +96,6 @@ impl Check for QosEntitlement {
             told_by: None,
         });
     }
-}
-
-/// Whether the candidate belongs to someone, and not to this user.
-fn is_guest(case: &Case<'_>, candidate: &Candidate<'_>) -> bool {
-    let Some(owner) = candidate.facts.owner() else { return false };
-    let uid = case.request.user_id;
-    let by_account = || {
-        !owner.accounts.is_empty()
-            && case.account().is_some_and(|a| {
-                owner.accounts.contains(&a.name) && case.cluster.has_association(uid, &a.name) == Some(true)
-            })
-    };
-    !(owner.users.contains(case.request, case.cluster) || owner.groups.contains(case.request) || by_account())
 }
 
 /// The QoS to fill in: the first lent one that every candidate takes from this user as a guest.

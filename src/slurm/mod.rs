@@ -29,6 +29,7 @@ pub mod policy_store;
 pub mod record_sink;
 pub mod records;
 pub mod reference;
+pub mod saved_policy;
 pub mod snapshot;
 pub mod spank;
 pub mod state_dir;

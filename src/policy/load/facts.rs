@@ -8,6 +8,7 @@ use toml::Spanned;
 use super::super::facts::{Facts, GpuFacts, Index, Owner, PartitionFacts, PerGpu, QosFacts};
 use super::super::glob::Glob;
 use super::super::raw;
+use super::super::strict::Read;
 use super::super::values::{self, PerGpuTable};
 use super::{Entry, Loader, any_case, header};
 use crate::request::TimeLimit;
@@ -117,9 +118,9 @@ impl Loader<'_> {
 
     fn partition(&mut self, entry: Entry<'_>) -> Option<PartitionFacts> {
         let place = header("partition", &entry.name);
-        let raw = self.read::<raw::Partition>(entry.value, &place, &[])?.value;
+        let Read { value: raw, whole } = self.read::<raw::Partition>(entry.value, &place, &[])?;
         let gpu_types = raw.gpu_types.map(|types| self.gpu_types(types));
-        let owner = raw.owner.map(|owner| self.owner(owner));
+        let owner = raw.owner.map(|owner| self.owner(owner, whole));
         Some(PartitionFacts {
             default: raw.default.map(Spanned::into_inner),
             gpu_types,
@@ -170,10 +171,10 @@ impl Loader<'_> {
         names
     }
 
-    fn owner(&mut self, owner: Spanned<raw::Owner>) -> Owner {
+    fn owner(&mut self, owner: Spanned<raw::Owner>, whole: bool) -> Owner {
         let span = owner.span();
         let raw::Owner { accounts, users, groups } = owner.into_inner();
-        if accounts.is_empty() && users.is_empty() && groups.is_empty() {
+        if whole && accounts.is_empty() && users.is_empty() && groups.is_empty() {
             self.error_with_help(
                 span.clone(),
                 "`owner` names nobody",

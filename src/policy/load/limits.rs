@@ -42,6 +42,7 @@ impl Loader<'_> {
         let settings = self.settings(common, &place, &Ok(()));
         let Read { value: raw, whole } = read?;
         let name = self.limit_name(raw.name.as_ref(), &span, whole, names)?;
+        let before = self.errors.len();
         let why = self.line(raw.why.as_ref(), "why");
         let bounds = self.bounds(&raw);
         let require = self.tests(raw.require);
@@ -72,7 +73,7 @@ impl Loader<'_> {
             require: require.into_iter().map(Spanned::into_inner).collect(),
             forbid: forbid.into_iter().map(Spanned::into_inner).collect(),
         };
-        if whole && limit.is_empty() {
+        if whole && self.errors.len() == before && limit.is_empty() {
             self.error(span.clone(), format!("{place} limits nothing"));
         }
         self.doubt_limit(&limit, &span, facts);

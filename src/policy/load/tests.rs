@@ -16,7 +16,15 @@ fn probe() {
     println!(
         "{}",
         errors(
-            "schema = 1\n[partition.gpu]\ncpu_per_gpu = 4\nwhole_node = 5\nmax_time=\"x\"\nowner = { acounts = [] }\n[rule.exclusiv]\n[rule.exclusive]\nmod = 1\nallow=[\"x\"]\nwhen = { partition = [\"[\"], not = { not = {} } }\n[[exempt]]\nrules=[]\n[[limit]]\nname=\"x\"\nforbid=[\"parsable\"]\n"
+            "schema = 1\n[rule.exclusive]\nwhen = { partition = [\"[\"] }\n[rule.array-logs]\nwhen = { partition = [\"a\", \"[\"] }\n"
         )
     );
+    println!(
+        "{}",
+        errors(
+            "schema = 1\n[rule.exclusive]\nmode = enforce\nhelp=foo\n[rule.array-logs\nwhen = 3\n[partition.x]\ngpu_types = [1, 2\n[partition.y]\ncpus=4\n"
+        )
+    );
+    println!("{}", errors("schema = 2\nx = 1"));
+    println!("{}", errors(&format!("schema = 1\n[site]\nname = {}\n", "[".repeat(100000))));
 }
