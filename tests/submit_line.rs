@@ -50,7 +50,7 @@ fn fields_of(line: &str) -> Vec<(String, String)> {
 /// * `script` of `--wrap`, which the recorder did not keep, and `name` of a script that it ran
 ///   under another name than it noted;
 /// * `command`, `arguments`, `sockets_per_node`: the recorder did not keep them;
-/// * the environment beyond `--export`.
+/// * the environment beyond `--export`, and the session, which says whether it is a test.
 fn sent(fields: &[(String, String)]) -> Request<'static> {
     let mut d = Description::default();
     let mut uid = 0;
@@ -148,7 +148,9 @@ fn compare(series: Series, text: &str, expected: usize) {
             request.command = None;
             request.arguments = 0;
             request.sockets_per_node = None;
+            assert_eq!(request.test_only, typed.contains("--test-only"), "{typed}");
             let mut sent = sent(fields);
+            sent.test_only = request.test_only;
             if request.is_wrapped() {
                 assert!(fields.iter().any(|(name, _)| name == "script"), "{typed}");
                 request.script = None;

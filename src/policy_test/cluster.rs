@@ -23,6 +23,9 @@ pub struct KnownCluster {
     pub users: BTreeMap<String, User>,
     /// Whether `--justify` is there to type (the SPANK side is installed).
     pub spank: bool,
+    /// The server's clock, seconds since 1970, in cases with something earlier.
+    #[serde(skip)]
+    pub now: Option<u64>,
 }
 
 /// `[cluster.users.NAME]`.
@@ -134,6 +137,10 @@ impl Cluster for KnownCluster {
 
     fn is_array(&self, job_id: u32) -> Option<bool> {
         self.arrays.as_ref().map(|arrays| arrays.contains(&job_id))
+    }
+
+    fn now(&self) -> Option<u64> {
+        self.now
     }
 
     fn has_justify_option(&self) -> bool {

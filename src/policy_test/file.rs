@@ -22,7 +22,7 @@ pub struct TestFile {
 }
 
 /// One case.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What it shows, in a sentence.
@@ -31,6 +31,9 @@ pub struct Case {
     pub submit: String,
     /// `KEY=VALUE` pairs of `scontrol update` that change the job which `submit` became.
     pub update: Option<String>,
+    /// What the same user submitted before, in order, for rules that remember.
+    #[serde(default)]
+    pub earlier: Vec<Earlier>,
     /// The script's text.
     pub script: Option<String>,
     /// Environment variables of the client.
@@ -57,6 +60,20 @@ pub struct Case {
     pub edits: Vec<String>,
     /// The lines that the user reads.
     pub message: Option<Vec<String>>,
+}
+
+/// A submission before the one that is judged.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Earlier {
+    /// The command line as typed.
+    pub submit: String,
+    /// How long before.
+    pub minutes_ago: u32,
+    /// The script's text; that of the case where it is left out.
+    pub script: Option<String>,
+    /// Who submitted; the user of the case where it is left out.
+    pub user: Option<String>,
 }
 
 impl TestFile {

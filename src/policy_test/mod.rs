@@ -12,7 +12,7 @@ use std::fmt;
 
 use crate::cluster::Cluster;
 use crate::date::Date;
-use crate::judge::judge;
+use crate::judge::{accepted, judge};
 use crate::message::{self, Context};
 use crate::policy::Policy;
 use crate::policy::load::load;
@@ -21,7 +21,7 @@ use crate::submit_line::{Command, CommandLine, Script, Series, World};
 use crate::update::{self, Existing};
 
 pub use cluster::{KnownCluster, User};
-pub use file::{Case, TestFile};
+pub use file::{Case, Earlier, TestFile};
 pub use outcome::{Difference, Outcome};
 
 /// The day on which cases are judged that name none.
@@ -69,9 +69,14 @@ pub fn run(name: &str, text: &str) -> Result<Vec<Ran>, String> {
         let loaded = load("policy", policy, &directory, TODAY).map_err(|problems| problems.to_string());
         loaded.map(|l| l.policy)
     };
+    // What a rule remembers is its own policy's: a case with a past has one to itself.
+    let own_text = |case: &'_ Case| {
+        let shared = || file.policy.as_deref().filter(|_| !case.earlier.is_empty());
+        case.policy.as_deref().or_else(shared).map(str::to_owned)
+    };
     let shared = file.policy.as_deref().map(read).transpose().map_err(|e| format!("{name}: {e}"))?;
     let one = |case: &Case| {
-        let own = match case.policy.as_deref().map(read).transpose() {
+        let own = match own_text(case).as_deref().map(read).transpose() {
             Ok(own) => own,
             Err(words) => return Ran::broken(case, words),
         };
@@ -101,8 +106,9 @@ fn run_case(case: &Case, policy: &Policy, cluster: &KnownCluster) -> Ran {
 
 /// Every component in order, as sbatch sends them: after one that is refused none is sent.
 fn judged(case: &Case, policy: &Policy, cluster: &KnownCluster) -> Result<Outcome, String> {
-    let requests = requests(case, cluster)?;
     let today = case.today.unwrap_or(TODAY);
+    let cluster = &remember(case, policy, cluster, today)?;
+    let requests = requests(case, cluster)?;
     let mut outcome = Outcome::default();
     let several = requests.len() > 1;
     for (index, request) in requests.iter().enumerate() {
@@ -127,6 +133,35 @@ fn judged(case: &Case, policy: &Policy, cluster: &KnownCluster) -> Result<Outcom
         }
     }
     Ok(outcome)
+}
+
+/// A clock by which cases with a past are judged: seconds since 1970, on the day [`TODAY`].
+const NOW: u64 = 1_796_040_000;
+
+/// Lets the rules take note of what came before; the cluster as it is now.
+fn remember(
+    case: &Case,
+    policy: &Policy,
+    cluster: &KnownCluster,
+    today: Date,
+) -> Result<KnownCluster, String> {
+    for earlier in &case.earlier {
+        let before = Case {
+            submit: earlier.submit.clone(),
+            script: earlier.script.clone().or_else(|| case.script.clone()),
+            user: earlier.user.clone().or_else(|| case.user.clone()),
+            ..case.clone()
+        };
+        let ago = u64::from(earlier.minutes_ago).saturating_mul(60);
+        let then = KnownCluster { now: Some(NOW.saturating_sub(ago)), ..cluster.clone() };
+        for request in requests(&before, &then)? {
+            if judge(policy, &request, &then, today).accepts() {
+                accepted(policy, &request, &then, today);
+            }
+        }
+    }
+    let now = (!case.earlier.is_empty()).then_some(NOW);
+    Ok(KnownCluster { now, ..cluster.clone() })
 }
 
 /// What slurmctld would be sent, one request a component.

@@ -13,11 +13,11 @@ use super::reference::Reference;
 use super::sys::job_desc_msg_t;
 use super::{SLURM_SUCCESS, admin_comment, clock, counters, guard, job_desc, log, snapshot};
 use crate::cluster::Cluster;
-use crate::judge::judge;
+use crate::judge::{accepted, judge};
 use crate::policy::OnError;
 #[cfg(feature = "test-hooks")]
 use crate::request::Request;
-use crate::request::description::{Message, NO_VAL};
+use crate::request::description::Message;
 use crate::verdict::{Edit, Errno, Verdict};
 
 /// Called for every submission: sbatch, srun, salloc, `--test-only`, scrontab, slurmrestd; for each
@@ -59,6 +59,9 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
         panic_on_request(&request);
         let cluster = Slurmctld::new(request.partition.as_deref());
         let verdict = judge(&policy, &request, &cluster, clock::today());
+        if verdict.accepts() {
+            accepted(&policy, &request, &cluster, clock::today());
+        }
         if verdict.is_plain() {
             return SLURM_SUCCESS;
         }
@@ -67,9 +70,7 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
             policy: &policy,
             request: &request,
             verdict: &verdict,
-            // A test run belongs to no session.
-            // SAFETY: as above.
-            kind: if unsafe { (*desc).alloc_sid } == NO_VAL { Kind::Test } else { Kind::Submit },
+            kind: if request.test_only { Kind::Test } else { Kind::Submit },
             job: None,
             reference,
             justify_option: cluster.has_justify_option(),

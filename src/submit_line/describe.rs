@@ -55,6 +55,10 @@ pub fn describe(
         refuse(Some("ntasks"), format!("invalid number of tasks (-n {})", counts.ntasks));
     }
     let mut d = Description::default();
+    if !chosen.is_set("test-only") {
+        // That there is a session is all that it says: a test has none.
+        d.alloc_sid = 1;
+    }
     names(&mut d, chosen, source);
     amounts(&mut d, chosen, &counts, per_task, series);
     behaviour(&mut d, chosen, source);

@@ -158,9 +158,9 @@ pub fn find(name: &str, command: Command, series: Series) -> Option<&'static Opt
     TABLE.iter().find(|o| o.name == name && o.is_of(command, series))
 }
 
-/// The option of this name in any command and series.
-pub fn find_anywhere(name: &str) -> Option<&'static Opt> {
-    TABLE.iter().chain(PLUGIN).find(|o| o.name == name && !o.environment_only)
+/// The names of all options of all commands, for "did you mean".
+pub fn names() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().chain(PLUGIN).filter(|o| !o.environment_only).map(|o| o.name)
 }
 
 #[rustfmt::skip]

@@ -16,6 +16,7 @@
 mod clients;
 mod doors;
 mod entitlement;
+mod leftovers;
 mod policy_file;
 mod shared;
 mod spank;
@@ -34,18 +35,20 @@ use support::Requirement::{self, Accounting};
 type Case = (&'static str, Requirement, fn(&Shared));
 
 fn main() -> ExitCode {
+    leftovers::child();
     let mut args = Arguments::from_args();
     // Two cores are all that a build machine may have, and each case waits for daemons.
     args.test_threads.get_or_insert(1);
-    let cases: Vec<Case> = [
+    let cases = [
         submission::CASES,
         doors::CASES,
         clients::CASES,
         entitlement::CASES,
         policy_file::CASES,
         spank::CASES,
-    ]
-    .concat();
+        leftovers::CASES,
+    ];
+    let cases = cases.concat();
     let shared = Arc::new(Shared::default());
     let mut trials: Vec<Trial> = cases.into_iter().map(|case| trial(case, &shared)).collect();
     if !args.list {

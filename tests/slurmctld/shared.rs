@@ -1,7 +1,8 @@
 //! The two clusters that most cases share, started when a case first asks for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libtest_mimic::Failed;
 
@@ -24,13 +25,15 @@ const SCRIPTS: &[(&str, &str)] = &[
 pub struct Shared {
     plain: OnceLock<Result<Cluster, String>>,
     accounted: OnceLock<Result<Cluster, String>>,
-    failed: Mutex<bool>,
+    failed: AtomicBool,
 }
 
 /// The partitions that the policy speaks of.
 pub fn builder() -> Builder {
     Cluster::builder()
         .policy(POLICY)
+        // Without it sbatch itself complains of --core-spec.
+        .conf("AllowSpecResourcesUsage=YES")
         .partition("gpu", "Nodes=g[1-2] Default=YES")
         .partition("cpu", "Nodes=c1")
         .partition("soft", "Nodes=g[1-2]")
@@ -64,23 +67,20 @@ impl Shared {
         })
     }
 
-    /// Runs a case; after the first one that fails the clusters are kept for a person to look at.
+    /// Runs a case; after one that fails the clusters are kept for a person to look at.
     pub fn run(&self, case: fn(&Shared)) -> Result<(), Failed> {
         let outcome = catch_unwind(AssertUnwindSafe(|| case(self)));
-        outcome.map_err(|panic| {
-            if let Ok(mut failed) = self.failed.lock() {
-                *failed = true;
-            }
-            let text = panic.downcast_ref::<String>().cloned();
-            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|&s| s.to_owned()));
-            Failed::from(text.unwrap_or_default())
+        outcome.map_err(|_| {
+            self.failed.store(true, Ordering::Relaxed);
+            // The panic has said what and where.
+            Failed::without_message()
         })
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if self.failed.lock().is_ok_and(|failed| *failed) {
+        if self.failed.load(Ordering::Relaxed) {
             for cluster in [&mut self.plain, &mut self.accounted] {
                 if let Some(Ok(cluster)) = cluster.get_mut() {
                     cluster.keep();

@@ -21,8 +21,15 @@ fn refusal(shared: &Shared) {
     let expected = format!(
         "\
 sbatch: error: Example Lab refuses this job: 3 problems
-sbatch: error: [exclusive] --exclusive takes all 64 CPUs and 4 GPUs of each node; partition gpu shares nodes between jobs
-{reference}
+sbatch: error: [exclusive] --exclusive takes all 64 CPUs and 4 GPUs of each node; partition gpu shares its nodes
+sbatch: error:   drop --exclusive
+sbatch: error:   or say why it has to be: --comment='justify: ...' (10 characters or more)
+sbatch: error: [cpus-per-gpu] 64 CPUs for 4 GPUs is 16 per GPU; partition gpu gives at most 8
+sbatch: error:   use --cpus-per-task=32 or less, or use --cpus-per-gpu=8 or less instead of --cpus-per-task
+sbatch: error: [array-logs] 100 array tasks write to logs/train-%j.out
+sbatch: error:   use --output=logs/train-%A_%a.out
+sbatch: error: more: sluice explain exclusive cpus-per-gpu array-logs, https://docs.example.org/slurm
+sbatch: error:     (ref {reference})
 sbatch: error: Batch job submission failed: Access/permission denied
 "
     );

@@ -1,0 +1,45 @@
+//! `sluice`: the offline door. One file per verb.
+//!
+//! Exit codes: 0 accepted or holds, 1 refused or fails, 2 the command could not do it.
+#![forbid(unsafe_code)]
+
+mod check;
+mod explain;
+mod options;
+mod output;
+mod people;
+mod policy_file;
+mod slurm;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use options::{Options, Verb};
+
+/// What a verb comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Accepted, or it holds.
+    Yes = 0,
+    /// Refused, or it fails.
+    No = 1,
+}
+
+/// Why a verb could not be done: one line, or what is wrong with a file.
+pub type Failure = String;
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    let result = match &options.verb {
+        Verb::Check(verb) => check::run(&options.common, verb),
+        Verb::Explain(verb) => explain::run(&verb.rules),
+    };
+    match result {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use sluice::submit_line::Series;
+
+/// Submission policy for Slurm: check a job before it is submitted
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Options {
+    #[command(subcommand)]
+    pub verb: Verb,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Options of every verb.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub policy: Option<PathBuf>,
+    /// How to print the result
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub format: Format,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people, as Slurm would print it
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    Check(Check),
+    Explain(Explain),
+}
+
+/// Judge a script or a command line as slurmctld would
+///
+/// Reads #SBATCH lines, arguments and the SBATCH_* environment with sbatch's own grammar and
+/// precedence. Exits 0 if the job would be accepted, 1 if it would be refused.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sluice check job.sh\n  sluice check -- sbatch --gpus=4 job.sh\n  \
+                        sluice check --account=physics -- srun -p gpu --pty bash")]
+pub struct Check {
+    /// Batch scripts; `-` reads one from standard input
+    #[arg(value_name = "SCRIPT", required_unless_present = "command", conflicts_with = "command")]
+    pub scripts: Vec<PathBuf>,
+    /// A command: sbatch, srun or salloc with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    /// Judge as this user
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Account that the user has an association with; the first is the default one
+    #[arg(long, value_name = "NAME")]
+    pub account: Vec<String>,
+    /// QoS of a job that names none
+    #[arg(long, value_name = "NAME")]
+    pub default_qos: Option<String>,
+    /// Series of Slurm whose sbatch reads the job [default: the installed one, else the newest]
+    #[arg(long, value_name = "VERSION", value_parser = series)]
+    pub slurm: Option<Series>,
+}
+
+/// Explain a rule: what it holds, why, an example, the fix
+#[derive(Debug, Args)]
+pub struct Explain {
+    /// Rules to explain; without any, lists them all
+    #[arg(value_name = "RULE")]
+    pub rules: Vec<String>,
+}
+
+fn series(text: &str) -> Result<Series, String> {
+    Series::of_version(text).ok_or_else(|| "a version from 22.05 on, such as 24.11".to_owned())
+}

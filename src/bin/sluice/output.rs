@@ -1,0 +1,47 @@
+//! Where text goes: results to standard output, everything about the command itself to standard
+//! error. Colour only on a terminal that wants it.
+
+use std::io::{IsTerminal, Write};
+
+/// An emphasis, where the terminal has any.
+#[derive(Clone, Copy, Debug)]
+pub enum Style {
+    /// A heading.
+    Bold,
+    /// Something that refuses.
+    Red,
+    /// Something that passes.
+    Green,
+}
+
+/// `text` in `style` on a terminal, plain elsewhere.
+pub fn styled(style: Style, text: &str) -> String {
+    let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+        && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
+    if !wanted || !std::io::stdout().is_terminal() {
+        return text.to_owned();
+    }
+    let code = match style {
+        Style::Bold => "1",
+        Style::Red => "1;31",
+        Style::Green => "1;32",
+    };
+    format!("\x1b[{code}m{text}\x1b[0m")
+}
+
+/// Prints a line of the result. Whoever reads it may have closed the pipe: then there is nobody
+/// left to tell.
+pub fn line(text: &str) {
+    let _ = writeln!(std::io::stdout(), "{text}");
+}
+
+/// Says something about the command itself.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "sluice: {text}");
+}
+
+/// Says why the command could not do it. A policy's errors carry their own place.
+pub fn complain(text: &str) {
+    let prefix = if text.contains(": error: ") { "" } else { "sluice: error: " };
+    let _ = writeln!(std::io::stderr(), "{prefix}{text}");
+}
