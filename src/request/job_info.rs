@@ -5,8 +5,8 @@
 //! submission was; where that cannot be told, what the job will really get counts. Sentinels differ
 //! from those of a job description: mostly 0 is "not stated". Neither C nor unsafe is needed here.
 
-use super::description::{INFINITE16, NO_VAL, NO_VAL16, memory, per_task, sharing, stated16, time, tres};
-use super::{ArraySpec, Memory, Origin, Request, Text};
+use super::description::{INFINITE, INFINITE16, NO_VAL, NO_VAL16, memory, per_task, sharing, stated16, time, tres};
+use super::{ArraySpec, Memory, Origin, Request, Text, TimeLimit};
 
 /// `bitflags`: `--ntasks` was given (slurm.h).
 pub const JOB_NTASKS_SET: u64 = 1 << 14;
@@ -166,9 +166,14 @@ impl<'a> JobInfo<'a> {
             memory,
             pn_min_tmp_disk: Some(self.pn_min_tmp_disk).filter(|&n| n > 0 && n < NO_VAL),
             shared: sharing(self.shared),
-            time_limit: time(self.time_limit),
+            // Where none was given slurmctld shows the partition's, which mostly is none either. Nobody
+            // gains by asking for one that is unlimited and then moving: the partition's limit holds.
+            time_limit: match self.time_limit {
+                INFINITE if pending => TimeLimit::Unset,
+                minutes => time(minutes),
+            },
             time_min: match self.time_min {
-                0 => super::TimeLimit::Unset,
+                0 => TimeLimit::Unset,
                 minutes => time(minutes),
             },
             array,
@@ -232,7 +237,7 @@ fn path(path: Option<Text<'_>>) -> Option<Text<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::{Sharing, TimeLimit};
+    use crate::request::Sharing;
 
     /// `sbatch -p gpu --gpus=2 job.sh`, as 22.05.8 describes it.
     fn plain() -> JobInfo<'static> {
@@ -270,6 +275,8 @@ mod tests {
         assert_eq!((request.memory, request.shared), (Memory::Unset, Sharing::Unset));
         assert_eq!(request.core_spec.or(request.ntasks_per_core).or(request.threads_per_core), None);
         assert_eq!((request.time_limit, request.time_min), (TimeLimit::Minutes(60), TimeLimit::Unset));
+        let unlimited = JobInfo { time_limit: INFINITE, ..plain() };
+        assert_eq!(unlimited.request().time_limit, TimeLimit::Unset);
         assert_eq!(request.tres_per_job.gpu_count(), Some(2));
         assert_eq!((request.origin, request.het_offset), (Origin::Batch, None));
     }

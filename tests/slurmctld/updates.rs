@@ -80,7 +80,7 @@ const REFUSED: &[Try] = &[
     },
     Try {
         submitted: "-p gpu --gres=gpu:1 --mem=60G",
-        update: "MinMemoryNode=200G",
+        update: "MinMemoryNode=204800",
         refusal: "Access/permission denied",
         log: "[memory-per-gpu]",
     },
@@ -119,7 +119,7 @@ const REFUSED: &[Try] = &[
 const PASSES: &[Try] = &[
     pass("-p gpu --gres=gpu:1 -t 60", "TimeLimit=30"),
     pass("-p gpu --gres=gpu:1 -c 8", "NumCPUs=4 CPUsPerTask=4"),
-    pass("-p gpu --gres=gpu:1 --mem=60G", "MinMemoryNode=30G"),
+    pass("-p gpu --gres=gpu:1 --mem=60G", "MinMemoryNode=30720"),
     pass("-p gpu --gres=gpu:1", "Gres=gpu:2"),
     pass("-p gpu --gres=gpu:1", "Partition=lent QOS=scavenger"),
     pass("-p gpu --gres=gpu:1 --array=0-9 -o log-%A_%a", "StdOut=other-%A_%a"),
@@ -127,9 +127,9 @@ const PASSES: &[Try] = &[
     pass("-p gpu --gres=gpu:1", "JobName=other"),
     pass("-p gpu --gres=gpu:1", "Nice=100"),
     // The reason at submission covers the rule that it was given for, and so does one in the update.
-    pass("-p gpu --gres=gpu:1 --exclusive --comment='justify: timing runs alone'", "OverSubscribe=no TimeLimit=50"),
-    pass("-p gpu --gres=gpu:1 --exclusive --comment='justify: timing runs alone'", "MinMemoryNode=0"),
-    pass("-p gpu --gres=gpu:1", "OverSubscribe=no Comment='justify: timing runs alone'"),
+    pass("-p gpu --gres=gpu:1 --exclusive --comment='justify: timing runs alone'", "TimeLimit=50 Comment=other"),
+    pass("-p cpu --exclusive --comment='justify: timing runs alone'", "MinMemoryNode=0"),
+    pass("-p cpu", "MinMemoryNode=0 Comment='justify: measures all memory'"),
 ];
 
 const fn pass(submitted: &'static str, update: &'static str) -> Try {
