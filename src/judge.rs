@@ -153,7 +153,12 @@ pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, t
 }
 
 /// Every finding with its own outcome, before one may tell another's; no second look at the edits.
-pub(crate) fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+pub(crate) fn findings(
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) -> Verdict {
     let mut verdict = Verdict::default();
     let case = Case::new(policy, request, cluster, today);
     let mut book = Book::default();

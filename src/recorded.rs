@@ -26,7 +26,8 @@ mod tests {
 
     #[test]
     fn the_rules_that_a_reason_lifted_are_read_back() {
-        let comment = "sluice: filled in --requeue; exempt from wrap; exclusive,array-logs justified: x (ref 1)";
+        let comment =
+            "sluice: filled in --requeue; exempt from wrap; exclusive,array-logs justified: x (ref 1)";
         assert_eq!(rules(comment), ["exclusive", "array-logs"]);
         assert_eq!(rules("note; sluice: exclusive justified: x (ref 1)"), ["exclusive"]);
     }

@@ -43,7 +43,8 @@ pub fn judge<'a>(
     let lifted = |rule: &str| {
         let by_comment =
             known.findings.iter().any(|k| k.rule == rule && matches!(k.outcome, Outcome::Justified));
-        by_comment || before.admin_comment.as_deref().is_some_and(|c| recorded::justified(c).any(|r| r == rule))
+        by_comment
+            || before.admin_comment.as_deref().is_some_and(|c| recorded::justified(c).any(|r| r == rule))
     };
     let new_reason = change.justification().is_some();
     for finding in &mut verdict.findings {
@@ -139,4 +140,118 @@ fn half_stated(policy: &Policy, change: &Request<'_>, today: Date) -> Option<Fin
         help: settings.help.clone(),
         justify: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cluster::UnknownCluster;
+    use crate::policy::load::load;
+    use crate::policy::resolve::NoDirectory;
+    use crate::request::{Memory, Sharing, Tres};
+
+    const TODAY: Date = Date { year: 2026, month: 11, day: 30 };
+
+    fn policy() -> Policy {
+        let text = r#"
+            schema = 1
+            [partition.gpu]
+            gpus_per_node = 4
+            cpus_per_node = 64
+            memory_per_node = "500G"
+            cpus_per_gpu = 8
+            [partition.lent]
+            owner = { users = ["olga"] }
+            lent_qos = ["scavenger"]
+            [rule.exclusive]
+            justify = true
+            [rule.cpus-per-gpu]
+            [rule.qos-entitlement]
+        "#;
+        load("test", text, &NoDirectory, TODAY).expect("a policy").policy
+    }
+
+    fn outcomes<'a>(existing: Existing<'a>, change: &Request<'a>) -> Vec<(String, Outcome)> {
+        let verdict = judge(&policy(), existing, change, &UnknownCluster, TODAY);
+        verdict.findings.iter().map(|f| (f.rule.clone(), f.outcome.clone())).collect()
+    }
+
+    fn job() -> Request<'static> {
+        Request {
+            user_id: 1001,
+            partition: Some("gpu".into()),
+            tres_per_node: Tres::new("gres:gpu:1"),
+            ..Request::default()
+        }
+    }
+
+    #[test]
+    fn of_an_unreadable_job_half_of_where_and_under_what_is_refused() {
+        for (change, other) in [
+            (Request { partition: Some("gpu".into()), ..Request::default() }, "state QOS="),
+            (Request { qos: Some("high".into()), ..Request::default() }, "state Partition="),
+        ] {
+            let verdict = judge(&policy(), Existing::Unreadable, &change, &UnknownCluster, TODAY);
+            let told = crate::message::one_line(&verdict);
+            assert!(!verdict.accepts() && told.contains(other), "{told}");
+        }
+        let both = Request { partition: Some("gpu".into()), qos: Some("high".into()), ..Request::default() };
+        assert_eq!(outcomes(Existing::Unreadable, &both), []);
+        let wrong =
+            Request { partition: Some("lent".into()), qos: Some("high".into()), ..Request::default() };
+        assert_eq!(
+            outcomes(Existing::Unreadable, &wrong),
+            [("qos-entitlement".to_owned(), Outcome::Refused)]
+        );
+        let operator = Request { partition: Some("gpu".into()), privileged: true, ..Request::default() };
+        assert_eq!(
+            outcomes(Existing::Unreadable, &operator),
+            [("qos-entitlement".to_owned(), Outcome::Root)]
+        );
+    }
+
+    #[test]
+    fn of_an_unreadable_job_what_the_change_states_is_judged() {
+        let change = Request { memory: Memory::WholeNode, ..Request::default() };
+        assert_eq!(outcomes(Existing::Unreadable, &change), [("exclusive".to_owned(), Outcome::Refused)]);
+    }
+
+    #[test]
+    fn an_operators_change_passes_and_is_recorded() {
+        let change = Request { cpus_per_task: Some(64), privileged: true, ..Request::default() };
+        let found = outcomes(Existing::Job(&job()), &change);
+        assert!(!found.is_empty() && found.iter().all(|(_, o)| *o >= Outcome::Root), "{found:?}");
+    }
+
+    #[test]
+    fn a_reason_that_came_by_spank_is_known_by_the_admin_comment() {
+        let change = Request { memory: Memory::WholeNode, ..Request::default() };
+        let exclusive = Request { shared: Sharing::Exclusive, ..job() };
+        assert!(
+            outcomes(Existing::Job(&exclusive), &change)
+                .contains(&("exclusive".to_owned(), Outcome::Refused))
+        );
+        let noted = Request {
+            admin_comment: Some("sluice: exclusive justified: timing (ref 7f3a9c21)".into()),
+            ..exclusive
+        };
+        assert!(
+            outcomes(Existing::Job(&noted), &change).contains(&("exclusive".to_owned(), Outcome::Justified))
+        );
+        let for_another = Request {
+            admin_comment: Some("sluice: array-logs justified: timing (ref 7f3a9c21)".into()),
+            ..noted
+        };
+        assert!(
+            outcomes(Existing::Job(&for_another), &change)
+                .contains(&("exclusive".to_owned(), Outcome::Refused))
+        );
+    }
+
+    #[test]
+    fn nothing_is_filled_in() {
+        let change = Request { tres_per_node: Tres::new("gres:gpu:2"), ..Request::default() };
+        let verdict = judge(&policy(), Existing::Job(&job()), &change, &UnknownCluster, TODAY);
+        assert!(verdict.is_plain(), "{verdict:?}");
+    }
 }

@@ -5,8 +5,10 @@
 //! submission was; where that cannot be told, what the job will really get counts. Sentinels differ
 //! from those of a job description: mostly 0 is "not stated". Neither C nor unsafe is needed here.
 
-use super::description::{INFINITE, INFINITE16, NO_VAL, NO_VAL16, memory, per_task, sharing, stated16, time, tres};
-use super::{ArraySpec, Memory, Origin, Request, Text, TimeLimit};
+use super::description::{
+    INFINITE, INFINITE16, NO_VAL, NO_VAL16, memory, per_task, sharing, stated16, time, tres,
+};
+use super::{ArraySpec, Memory, Origin, Request, Text, TimeLimit, WarnSignal};
 
 /// `bitflags`: `--ntasks` was given (slurm.h).
 pub const JOB_NTASKS_SET: u64 = 1 << 14;
@@ -182,6 +184,9 @@ impl<'a> JobInfo<'a> {
             std_in: text(self.std_in),
             work_dir: text(self.work_dir),
             requeue: (self.requeue < NO_VAL16).then_some(self.requeue != 0),
+            // slurmctld does not tell whether there is one, and no update can set one: that it cannot be
+            // seen must not count against the user.
+            signal: Some(WarnSignal::default()),
             dependency: text(self.dependency),
             comment: text(self.comment),
             admin_comment: text(self.admin_comment),
@@ -301,10 +306,7 @@ mod tests {
     fn a_default_of_memory_is_the_sites_not_the_users() {
         let default = JobInfo { pn_min_memory: 4096, ..plain() };
         assert_eq!(default.clone().request().memory, Memory::Unset);
-        assert_eq!(
-            JobInfo { bitflags: JOB_MEM_SET, ..default }.request().memory,
-            Memory::PerNode(4096)
-        );
+        assert_eq!(JobInfo { bitflags: JOB_MEM_SET, ..default }.request().memory, Memory::PerNode(4096));
     }
 
     #[test]
@@ -338,11 +340,8 @@ mod tests {
 
     #[test]
     fn a_path_that_slurmctld_filled_in_is_the_default() {
-        let job = JobInfo {
-            std_out: Some("slurm-%A_%a.out".into()),
-            std_err: Some("err-%j".into()),
-            ..plain()
-        };
+        let job =
+            JobInfo { std_out: Some("slurm-%A_%a.out".into()), std_err: Some("err-%j".into()), ..plain() };
         let request = job.request();
         assert_eq!((request.std_out, request.std_err.as_deref()), (None, Some("err-%j")));
     }

@@ -3,8 +3,8 @@
 use std::ffi::{c_char, c_int};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use super::reference::Reference;
 use super::records::{self, Event, Line};
+use super::reference::Reference;
 use super::{SLURM_SUCCESS, strings, sys};
 use crate::message::{self, Context};
 use crate::policy::Policy;

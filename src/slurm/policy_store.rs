@@ -141,7 +141,9 @@ impl Store {
                 ));
                 self.put_in_force(policy, text, &directory, Source::SavedCopy);
             }
-            Err(why) => log::error(&format!("{}: there is no last good policy either: {why}", path.display())),
+            Err(why) => {
+                log::error(&format!("{}: there is no last good policy either: {why}", path.display()))
+            }
         }
     }
 

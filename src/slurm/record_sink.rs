@@ -86,7 +86,8 @@ impl Sink {
     /// Looks whether the target is still the one that is open. To be called before each batch.
     pub fn check(&mut self) {
         if let Some(Open::File(file)) = &self.open {
-            let same = |a: &std::fs::Metadata, b: &std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+            let same =
+                |a: &std::fs::Metadata, b: &std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
             let there = file.metadata().ok().zip(self.target.symlink_metadata().ok());
             // Somebody moved it away, to begin a new one.
             if !there.is_some_and(|(a, b)| same(&a, &b)) {

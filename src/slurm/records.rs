@@ -56,7 +56,8 @@ pub fn prepare() {
 
 /// Hands a decision in. Never waits.
 pub fn hand_in(event: Event) {
-    if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) = queue().hand_in.try_send(Box::new(event))
+    if let Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) =
+        queue().hand_in.try_send(Box::new(event))
     {
         DROPPED.fetch_add(1, Ordering::Relaxed);
     }
