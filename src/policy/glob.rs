@@ -85,7 +85,7 @@ impl Glob {
                     continue;
                 }
                 None if rest.as_str().is_empty() => return true,
-                Some(Token::One(_)) | None => {}
+                _ => {}
             }
             // Let the last star swallow one character more.
             let Some((after_star, from)) = &mut back else { return false };
