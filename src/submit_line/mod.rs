@@ -21,6 +21,7 @@ mod hostlist;
 pub mod options;
 mod passes;
 mod script;
+mod typed;
 mod value;
 
 use std::fmt;
@@ -29,6 +30,7 @@ use crate::request::Request;
 
 pub use passes::{CommandLine, Script, World};
 pub use script::refusal as script_refusal;
+pub use typed::TypedLine;
 
 /// The commands that submit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
