@@ -9,6 +9,7 @@ use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
 use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
+use crate::remedy;
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -121,6 +122,16 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let again = |request: &Request<'_>| judged(policy, request, cluster, today);
+    let mut verdict = again(request);
+    let guarded = || remedy::prove(&mut verdict, request, again);
+    // What is told of a finding is worth no failure: the verdict stands without it.
+    let _ = catch_unwind(AssertUnwindSafe(guarded));
+    verdict
+}
+
+/// The verdict with the remedies that the rules propose.
+fn judged(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
     verdict
@@ -277,7 +288,7 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
 }
 
 /// Refusals first, then warnings; within them by topic, then by the table of rules.
-fn in_order(findings: &mut [Finding]) {
+pub(crate) fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
     findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))

@@ -10,6 +10,7 @@ pub mod policy;
 #[cfg(feature = "cli")]
 pub mod policy_test;
 pub mod record;
+mod remedy;
 pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]

@@ -15,6 +15,7 @@ pub mod memory;
 mod merge;
 pub mod options;
 pub mod partition_list;
+mod remedied;
 pub mod shape;
 pub mod time;
 pub mod tres;
@@ -166,6 +167,7 @@ pub struct Request<'a> {
     /// `--x11`.
     pub x11: bool,
     /// `--export` where it is neither unset nor ALL (`SLURM_EXPORT_ENV` in the job's environment).
+    /// `None` for what is submitted from within a job: there it may be the outer job's.
     #[serde(skip)]
     pub export: Option<Text<'a>>,
     /// The script's text, sbatch only.
