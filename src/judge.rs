@@ -133,6 +133,7 @@ pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, toda
 /// The verdict with the remedies that the rules propose.
 fn judged(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
+    arrange(&mut verdict);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
     verdict
 }
@@ -162,8 +163,13 @@ pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, t
     let _ = catch_unwind(AssertUnwindSafe(remember));
 }
 
-/// Everything but the second look at the edits.
-fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+/// Every finding with its own outcome, before one may tell another's; no second look at the edits.
+pub(crate) fn findings(
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) -> Verdict {
     let mut verdict = Verdict::default();
     let case = Case::new(policy, request, cluster, today);
     let mut book = Book::default();
@@ -244,11 +250,7 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             verdict.justification = Some(reason.to_owned());
             Outcome::Justified
         } else {
-            match mode {
-                Mode::Enforce => Outcome::Refused,
-                Mode::Warn => Outcome::Warned,
-                Mode::Audit | Mode::Off => Outcome::Audited,
-            }
+            by_mode(mode)
         };
         let spared =
             case.candidates.len().saturating_sub(complained_of(&places, source.rule, complaint.quantity));
@@ -270,6 +272,19 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     }
     let candidates: Vec<_> = places.into_iter().map(|(_, _, candidates)| candidates).collect();
     tell_the_tightest_limit(verdict, &candidates);
+}
+
+/// What follows from a finding that nothing lifts.
+pub(crate) fn by_mode(mode: Mode) -> Outcome {
+    match mode {
+        Mode::Enforce => Outcome::Refused,
+        Mode::Warn => Outcome::Warned,
+        Mode::Audit | Mode::Off => Outcome::Audited,
+    }
+}
+
+/// Lets findings tell others that say the same, and puts all in the order of a message.
+pub(crate) fn arrange(verdict: &mut Verdict) {
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };

@@ -23,6 +23,7 @@ mod shared;
 mod spank;
 mod submission;
 mod support;
+mod updates;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         policy_file::CASES,
         spank::CASES,
         leftovers::CASES,
+        updates::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
