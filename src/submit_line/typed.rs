@@ -1,10 +1,15 @@
 //! A request as a command line that makes it, so that an option can be changed and the line read
 //! again as the client reads it.
 
+use std::borrow::Cow;
+
 use super::{Command, CommandLine, Script, Series, World};
 use crate::request::memory::Mb;
-use crate::request::{Memory, Origin, Request, Sharing, TimeLimit, Tres};
+use crate::request::{Memory, Origin, Request, Sharing, Text, TimeLimit, Tres};
 use crate::verdict::Remedy;
+
+/// Bytes of all values together. slurmctld checks their lengths only after its hook.
+const LONGEST: usize = 16 << 10;
 
 /// Options by long name with their values; an empty value is a flag without one.
 #[derive(Clone, Debug)]
@@ -14,14 +19,16 @@ pub struct TypedLine<'r> {
 }
 
 impl<'r> TypedLine<'r> {
-    /// The line of `request`; `None` where a value is none that an option could have.
+    /// The line of `request`; `None` where a value is none that an option could have, and where it
+    /// is longer than anyone types.
     pub fn of(request: &'r Request<'r>) -> Option<Self> {
         let mut line = TypedLine { request, options: Vec::new() };
         line.names();
         line.numbers();
         line.resources()?;
         line.behaviour()?;
-        Some(line)
+        let length: usize = line.options.iter().map(|(_, value)| value.len()).sum();
+        (length <= LONGEST).then_some(line)
     }
 
     /// The lines that may have been typed: with everything the request states, and without what the
@@ -92,7 +99,7 @@ impl<'r> TypedLine<'r> {
     }
 
     /// The request that the line makes of a client of this series; `None` where that refuses it.
-    pub fn read(&self, series: Series) -> Option<Request<'static>> {
+    pub fn read(&self, series: Series) -> Option<Request<'r>> {
         let original = self.request;
         let command = if original.origin == Origin::Interactive { Command::Salloc } else { Command::Sbatch };
         let words = self.options.iter().map(|(name, value)| match value.as_str() {
@@ -117,7 +124,8 @@ impl<'r> TypedLine<'r> {
             return None;
         }
         let read = submission.components.into_iter().next()?.request;
-        let own = |text: &Option<crate::request::Text<'_>>| text.as_deref().map(|t| t.to_owned().into());
+        // A script may have megabytes: it is lent, never copied.
+        let own = |text: &'r Option<Text<'r>>| text.as_deref().map(Cow::Borrowed);
         Some(Request {
             // No option says these.
             user_id: original.user_id,
@@ -291,5 +299,60 @@ fn of_gpus(item: &str) -> &str {
     match rest.strip_prefix([':', '=']).unwrap_or(rest) {
         "" => "1",
         rest => rest,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(words: &str, series: Series) -> Request<'static> {
+        let argv: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let world = World { environment: &|_| None, directory: "/home/u", user_id: 7, group_id: 7 };
+        let script = Script { path: "/home/u/job.sh", text: "#!/bin/sh\n#SBATCH --time=3\n" };
+        let line = CommandLine::new(Command::Sbatch, series, &argv, &[]);
+        line.read(&world, Some(script)).components.remove(0).request
+    }
+
+    /// Whether some line that could have been typed makes the same request again.
+    fn comes_back(words: &str, series: Series) -> bool {
+        let request = request(words, series);
+        let lines = TypedLine::of(&request).map(|line| line.variants()).unwrap_or_default();
+        lines.iter().any(|line| line.read(series).as_ref() == Some(&request))
+    }
+
+    #[test]
+    fn a_request_is_made_again_by_its_own_line() {
+        for words in [
+            "sbatch job.sh",
+            "sbatch -p gpu,debug -q high -A bio -t 4:00:00 --time-min=10 job.sh",
+            "sbatch --gpus=a100:4 -N2-3 --mem-per-gpu=10G --cpus-per-gpu=4 job.sh",
+            "sbatch --gres=gpu,nvme:2 -n 4 -c 3 --mem-per-cpu=0 --exclusive=user job.sh",
+            "sbatch --gpus-per-node=2 --gres=nvme:1 --ntasks-per-node=2 --mem=0 job.sh",
+            "sbatch --gpus=4 --gpus-per-task=1 --mincpus=8 job.sh",
+            "sbatch -n2 --tres-per-task=gres/gpu:1 --overcommit --core-spec=2 job.sh",
+            "sbatch -a 0-9%2 -o logs/%j.out -e err --requeue --signal=B:USR1@90 --comment=x job.sh",
+            "sbatch --dependency=afterok:1 --export=A=1 --no-requeue --tmp=4G --x11 job.sh",
+        ] {
+            for series in [Series::V22_05, Series::V24_11, Series::V26_05] {
+                assert!(comes_back(words, series), "{words} ({series})");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_longer_than_anyone_types_is_not_tried() {
+        let request = Request { comment: Some("x".repeat(LONGEST + 1).into()), ..Request::default() };
+        assert!(TypedLine::of(&request).is_none());
+    }
+
+    #[test]
+    fn what_is_not_there_cannot_be_dropped() {
+        let request = Request { partition: Some("a,b".into()), ..Request::default() };
+        let line = TypedLine::of(&request).unwrap();
+        assert!(line.with(&Remedy::Drop { option: "mem" }).is_none());
+        let names = vec!["a".to_owned()];
+        let left = line.with(&Remedy::DropFromList { option: "partition", names }).unwrap();
+        assert_eq!(left.read(Series::LATEST).unwrap().partition.as_deref(), Some("b"));
     }
 }
