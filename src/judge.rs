@@ -288,7 +288,7 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
 }
 
 /// Refusals first, then warnings; within them by topic, then by the table of rules.
-fn in_order(findings: &mut [Finding]) {
+pub(crate) fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
     findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))

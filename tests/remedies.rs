@@ -1,5 +1,12 @@
 //! What a message tells people to type is right: each remedy, typed, makes its finding go away and
 //! brings no other. Random command lines, three policies, every remedy of every finding.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic"
+)]
 
 use std::collections::BTreeMap;
 

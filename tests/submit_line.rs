@@ -1,5 +1,12 @@
 //! What real clients sent to three slurmctlds, against what `submit_line` makes of the same
 //! command lines. `### command` is what was typed, `SUBMIT field=value ...` what the hook saw.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic"
+)]
 
 use sluice::request::Request;
 use sluice::request::description::{Description, Message};

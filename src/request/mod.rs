@@ -166,6 +166,7 @@ pub struct Request<'a> {
     /// `--x11`.
     pub x11: bool,
     /// `--export` where it is neither unset nor ALL (`SLURM_EXPORT_ENV` in the job's environment).
+    /// `None` for what is submitted from within a job: there it may be the outer job's.
     #[serde(skip)]
     pub export: Option<Text<'a>>,
     /// The script's text, sbatch only.

@@ -52,6 +52,11 @@ impl Cluster for Slurmctld<'_> {
         None
     }
 
+    fn now(&self) -> Option<u64> {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.ok().map(|d| d.as_secs())
+    }
+
     fn user_name(&self, uid: u32) -> Option<String> {
         self.locked(|cache| cache.user(uid)?.name)
     }

@@ -113,7 +113,11 @@ pub unsafe fn read<'a>(desc: *const job_desc_msg_t) -> Description<'a> {
         submit_line,
         command: argv.clone().next().map(CStr::to_string_lossy),
         arguments: digest(argv.skip(1).map(CStr::to_bytes)),
-        export: environment.value_of(EXPORT_ENV),
+        // sbatch does not overwrite it: within a job it may be the outer job's.
+        export: environment
+            .clone()
+            .value_of(EXPORT_ENV)
+            .filter(|_| environment.value_of("SLURM_JOB_ID").is_none()),
         justify: spank.clone().value_of(JUSTIFY_ENV),
         lineage: spank.value_of(LINEAGE_ENV),
     }

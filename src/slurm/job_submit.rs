@@ -11,7 +11,7 @@ use super::reference::Reference;
 use super::sys::{self, job_desc_msg_t};
 use super::{SLURM_SUCCESS, admin_comment, clock, guard, job_desc, log, snapshot, strings};
 use crate::cluster::Cluster;
-use crate::judge::judge;
+use crate::judge::{accepted, judge};
 use crate::message::{self, Context};
 use crate::policy::{OnError, Policy};
 use crate::request::Request;
@@ -82,12 +82,20 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
     let verdict = {
         // SAFETY: slurmctld's own, complete and unchanged while this block lasts.
         let description = unsafe { job_desc::read(desc) };
+        if let Some(field) = description.too_long() {
+            // As slurmctld will answer: said here, it costs nothing to find out.
+            log::info(&format!("refused uid={} for the length of {field}", description.user_id));
+            return number(sys::ESLURM_PATHNAME_TOO_LONG);
+        }
         let privileged = is_privileged(description.user_id) && is_privileged(submit_uid);
         let request = description.request(Message::Submit, submit_uid, privileged);
         #[cfg(feature = "test-hooks")]
         panic_on_request(&request);
         let cluster = Slurmctld::new(request.partition.as_deref());
         let verdict = judge(&policy, &request, &cluster, clock::today());
+        if verdict.accepts() {
+            accepted(&policy, &request, &cluster, clock::today());
+        }
         if verdict.is_plain() {
             return SLURM_SUCCESS;
         }
@@ -188,7 +196,7 @@ fn is_privileged(uid: u32) -> bool {
 
 /// The errno by Slurm's number for it.
 fn code(errno: Errno) -> c_int {
-    let code = match errno {
+    number(match errno {
         Errno::AccessDenied => sys::ESLURM_ACCESS_DENIED,
         Errno::InvalidPartitionName => sys::ESLURM_INVALID_PARTITION_NAME,
         Errno::InvalidQos => sys::ESLURM_INVALID_QOS,
@@ -198,8 +206,12 @@ fn code(errno: Errno) -> c_int {
         Errno::MissingTimeLimit => sys::ESLURM_MISSING_TIME_LIMIT,
         Errno::InvalidNodeCount => sys::ESLURM_INVALID_NODE_COUNT,
         Errno::AccountingPolicy => sys::ESLURM_ACCOUNTING_POLICY,
-    };
-    c_int::try_from(code).unwrap_or(-1)
+    })
+}
+
+/// An errno as a function returns it; `SLURM_ERROR` were it too large for that.
+fn number(errno: sys::slurm_err_t) -> c_int {
+    c_int::try_from(errno).unwrap_or(-1)
 }
 
 /// A panic on demand, to prove the guard: only in builds made for tests.
