@@ -515,7 +515,7 @@ fn forbidden(
     }
     let option = test.option();
     // `--mem-per-cpu=0` is `--mem=0` to slurmctld.
-    let all_memory = option.name == "mem" && request.memory == crate::request::Memory::PerCpu(0);
+    let all_memory = option.name == "mem" && request.memory == Memory::PerCpu(0);
     let asked = match option.shown(request) {
         Some(_) if all_memory => "--mem-per-cpu=0 is --mem=0".to_owned(),
         shown => shown.unwrap_or_else(|| format!("--{}", option.name)),

@@ -21,6 +21,8 @@ pub mod log;
 pub mod policy_file;
 pub mod policy_store;
 pub mod reference;
+#[cfg(slurm_show_resv)]
+pub mod reservations;
 pub mod snapshot;
 pub mod spank;
 pub mod strings;

@@ -481,7 +481,9 @@ fn priority(chosen: &Chosen, uid: u32) -> u32 {
 
 fn files(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>) {
     let directory = source.world.directory;
-    let work_dir = match chosen.text("chdir") {
+    // salloc goes there itself once it has the nodes.
+    let chdir = chosen.text("chdir").filter(|_| source.command != Command::Salloc);
+    let work_dir = match chdir {
         Some(dir) if dir.starts_with('/') => dir.to_owned(),
         Some(dir) => format!("{directory}/{dir}"),
         None => directory.to_owned(),

@@ -182,9 +182,10 @@ mod tests {
         line.iter().enumerate().map(word).collect()
     }
 
-    type Found = Vec<(&'static str, Option<String>)>;
+    /// Names and values, complaints, and where the options end.
+    type Outcome = (Vec<(&'static str, Option<String>)>, Vec<String>, usize);
 
-    fn read(line: &[&str]) -> (Found, Vec<String>, usize) {
+    fn read(line: &[&str]) -> Outcome {
         let table: Vec<_> = options::of(Command::Sbatch, Series::V26_05).collect();
         let parsed = parse(&words(line), &table);
         let found = parsed.found().map(|f| (f.opt.name, f.value.clone())).collect();

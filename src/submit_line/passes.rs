@@ -178,6 +178,7 @@ impl CommandLine {
         if let Some(script) = directives {
             submission.problems.extend(script::overlooked(script.text));
         }
+        keep_nodes_apart(&mut submission.components);
         // Each pass says the same of the same option.
         let mut told: Vec<Problem> = Vec::new();
         submission.problems.retain(|p| {
@@ -273,6 +274,7 @@ impl CommandLine {
                 None => break,
             }
         }
+        keep_nodes_apart(&mut submission.components);
         submission
     }
 
@@ -344,6 +346,20 @@ impl Submission {
         let named = chosen.is_set("job-name");
         let first = self.components.first().filter(|_| !named)?;
         first.request.name.as_deref().map(str::to_owned)
+    }
+}
+
+/// The nodes that one component names are none for the others. slurmctld says so in their
+/// descriptions, ahead of the hook (`_exclude_het_job_nodes`, proc_req.c).
+fn keep_nodes_apart(components: &mut [Component]) {
+    let named: Vec<_> = components.iter().map(|c| c.request.req_nodes.clone()).collect();
+    for (index, component) in components.iter_mut().enumerate() {
+        let others = named.iter().enumerate().filter(|(other, _)| *other != index);
+        for nodes in others.filter_map(|(_, nodes)| nodes.as_deref()) {
+            let excluded = component.request.exc_nodes.take();
+            let all = excluded.map_or_else(|| nodes.to_owned(), |before| format!("{before},{nodes}"));
+            component.request.exc_nodes = Some(all.into());
+        }
     }
 }
 

@@ -18,6 +18,7 @@ fn the_cache_decides_who_may_use_a_lent_partition() {
         let mut job = lent(1001);
         assert_eq!(plugin.submit(&mut job).code, 0);
         assert_eq!(job.get("qos").as_deref(), Some("scavenger"));
+        drop(job);
         // Where it cannot be, the default QoS counts as if it were typed.
         let answer = plugin.submit(&mut lent(1001).text("partition", "gpu,lent"));
         let message = answer.message.unwrap_or_default();
