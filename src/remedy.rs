@@ -21,7 +21,12 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
                 right.push(remedy);
                 continue;
             };
-            if better.contradicts_itself() && !request.contradicts_itself() {
+            if counts(&remedy) && better.contradicts_itself() {
+                continue;
+            }
+            if counts(&remedy) && request.hides_what_was_typed(&remedy) {
+                let text = message::remedy(&remedy);
+                halves.push(Remedy::Change(format!("{text}, and what goes with it")));
                 continue;
             }
             let after = judge(&better).findings;
@@ -39,6 +44,27 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
             }
         }
         finding.complaint.remedies = if right.is_empty() { halves } else { right };
+    }
+}
+
+/// Whether the client works other numbers out from the one that a remedy types.
+fn counts(remedy: &Remedy) -> bool {
+    const COUNTED: [&str; 11] = [
+        "nodes",
+        "ntasks",
+        "ntasks-per-node",
+        "ntasks-per-gpu",
+        "cpus-per-task",
+        "cpus-per-gpu",
+        "mincpus",
+        "gpus",
+        "gpus-per-node",
+        "gpus-per-task",
+        "gpus-per-socket",
+    ];
+    match remedy {
+        Remedy::Use { option, .. } | Remedy::Drop { option } => COUNTED.contains(option),
+        Remedy::DropFromList { .. } | Remedy::Change(_) => false,
     }
 }
 

@@ -94,7 +94,7 @@ impl GpuRequest {
         let zero =
             shape::gpu_lists(request).into_iter().zip(OPTIONS).find(|(l, _)| l.gpus().next().is_some());
         let (option, instead_of) = match zero {
-            Some((list, option)) if only_gpus(list) => (option.name, option.other),
+            Some((list, option)) if only_gpus(list) => (option.name, option.replaced(request)),
             _ => ("gpus-per-node", &[][..]),
         };
         let types = candidate.facts.gpu_types().filter(|_| self.typed).unwrap_or(&[]);
@@ -123,7 +123,7 @@ impl GpuRequest {
             report.complain(Complaint {
                 quantity: "GPU type",
                 asked: format!("GPUs of type {} are asked for", shown(kind)),
-                remedies: if several { in_each() } else { typed_as(option, item, types) },
+                remedies: if several { in_each() } else { typed_as(request, option, item, types) },
                 ..of_types(candidate, option, types)
             });
         }
@@ -138,7 +138,7 @@ impl GpuRequest {
         report.complain(Complaint {
             quantity: "GPU type named",
             asked: format!("{} asks for GPUs of no type", option.spelled()),
-            remedies: if several { in_each() } else { typed_as(option, item, types) },
+            remedies: if several { in_each() } else { typed_as(request, option, item, types) },
             ..of_types(candidate, option, types)
         });
     }
@@ -163,6 +163,11 @@ const OPTIONS: [GpuOption; 4] = [
 ];
 
 impl GpuOption {
+    /// What has to go, where the user wrote it.
+    fn replaced(self, request: &Request<'_>) -> &'static [&'static str] {
+        if self.other.iter().any(|name| request.wrote(name)) { self.other } else { &[] }
+    }
+
     /// `--gpus`, `--gpus-per-node or --gres`: by which of two it came cannot be seen.
     fn spelled(self) -> String {
         let names = std::iter::once(&self.name).chain(self.other);
@@ -278,12 +283,13 @@ fn of_types(candidate: &Candidate<'_>, option: GpuOption, types: &[String]) -> C
 }
 
 /// The same number of GPUs of each type that there is.
-fn typed_as(option: GpuOption, item: Item<'_>, types: &[String]) -> Vec<Remedy> {
+fn typed_as(request: &Request<'_>, option: GpuOption, item: Item<'_>, types: &[String]) -> Vec<Remedy> {
     let number = item.count.unwrap_or(1);
     if types.is_empty() {
         return vec![Remedy::Change(format!("name the type, as in --{}=TYPE:{number}", option.name))];
     }
-    let typed =
-        |kind: &String| Remedy::exactly(option.name, format!("{kind}:{number}")).instead_of(option.other);
+    let typed = |kind: &String| {
+        Remedy::exactly(option.name, format!("{kind}:{number}")).instead_of(option.replaced(request))
+    };
     types.iter().take(MOST_TYPES).map(typed).collect()
 }
