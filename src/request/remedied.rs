@@ -78,7 +78,7 @@ impl Request<'_> {
             return true;
         }
         let gpus = [&self.tres_per_job, &self.tres_per_node].iter().any(|l| l.gpu_count().is_some());
-        gpus && (self.tres_per_task.gpu_count().is_some() || self.ntasks_per_gpu.is_some()) || self.overcommit
+        (gpus && self.tres_per_task.gpu_count().is_some()) || self.ntasks_per_gpu.is_some() || self.overcommit
     }
 
     /// Takes an option back.
