@@ -16,6 +16,7 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
     for finding in &mut verdict.findings {
         let mut right = Vec::new();
         let mut halves = Vec::new();
+        let tried = !finding.complaint.remedies.is_empty();
         for remedy in std::mem::take(&mut finding.complaint.remedies) {
             let Some(better) = request.remedied(&remedy) else {
                 right.push(remedy);
@@ -43,7 +44,13 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
                 halves.push(Remedy::Change(format!("{text}, then mind {}", brings.join(", "))));
             }
         }
-        finding.complaint.remedies = if right.is_empty() { halves } else { right };
+        let none_left = tried && right.is_empty() && halves.is_empty();
+        finding.complaint.remedies = match right.is_empty() {
+            // No single option is enough.
+            _ if none_left => vec![Remedy::Change("change what is asked to keep to that".to_owned())],
+            true => halves,
+            false => right,
+        };
     }
 }
 
