@@ -22,6 +22,8 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
                 continue;
             };
             if better.contradicts_itself() && !request.contradicts_itself() {
+                let text = message::remedy(&remedy);
+                halves.push(Remedy::Change(format!("{text}, and GPUs to go with it")));
                 continue;
             }
             let after = judge(&better).findings;
