@@ -209,8 +209,19 @@ fn check_rule<'p>(
     if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
         return;
     }
+    #[cfg(feature = "test-hooks")]
+    panic_in(set.info.name, case.request);
     let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
     entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
+}
+
+/// A panic on demand, to prove that one rule's is contained: only in builds made for tests.
+#[cfg(feature = "test-hooks")]
+#[expect(clippy::panic, reason = "this is what it is for")]
+fn panic_in(rule: &str, request: &Request<'_>) {
+    if request.name.as_deref().and_then(|n| n.strip_prefix("sluice-test-panic-in-")) == Some(rule) {
+        panic!("asked for by a test");
+    }
 }
 
 fn note_failure(verdict: &mut Verdict, rule: &'static str) {

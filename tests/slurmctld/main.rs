@@ -18,6 +18,7 @@ mod doors;
 mod entitlement;
 mod leftovers;
 mod policy_file;
+mod records;
 mod shared;
 mod spank;
 mod submission;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         spank::CASES,
         leftovers::CASES,
         updates::CASES,
+        records::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
