@@ -10,8 +10,9 @@ CARGO ?= cargo
 
 all: plugin
 
+# The .so for both doors, without the command's libraries.
 plugin:
-	$(CARGO) build --locked --release --features plugin
+	$(CARGO) build --locked --release --no-default-features --features plugin --lib
 
 test:
 	@tools/requirements test

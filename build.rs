@@ -27,6 +27,7 @@ fn declare_series() {
     for (_, _, cfg) in SERIES {
         println!("cargo:rustc-check-cfg=cfg({cfg})");
     }
+    println!("cargo:rustc-check-cfg=cfg(slurm_show_resv)");
 }
 
 #[cfg(feature = "plugin")]
@@ -137,6 +138,10 @@ mod plugin {
         }
         for (_, _, cfg) in SERIES.iter().filter(|&&(a, b, _)| (a, b) <= (major, minor)) {
             println!("cargo:rustc-cfg={cfg}");
+        }
+        // The series whose `show_resv` was read in SchedMD's sources: its prototype changed in between.
+        if (major, minor) == (22, 5) || (major, minor) >= (24, 11) {
+            println!("cargo:rustc-cfg=slurm_show_resv");
         }
         if !SERIES.iter().any(|&(a, b, _)| (a, b) == (major, minor)) {
             println!(

@@ -23,12 +23,12 @@ impl<'de> serde::Deserialize<'de> for Date {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         use serde::de::Error as _;
         let full = toml::value::Datetime::deserialize(deserializer)
-            .map_err(|_| D::Error::custom("a date such as 2027-01-31, without quotes"))?;
+            .map_err(|_| D::Error::custom("expected a date such as 2027-01-31, without quotes"))?;
         match full {
             toml::value::Datetime { date: Some(d), time: None, offset: None } => {
                 Ok(Date { year: d.year, month: d.month, day: d.day })
             }
-            _ => Err(D::Error::custom("a date without a time of day, such as 2027-01-31")),
+            _ => Err(D::Error::custom("expected a date without a time of day, such as 2027-01-31")),
         }
     }
 }

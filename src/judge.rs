@@ -9,6 +9,7 @@ use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::policy::limit;
 use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
+use crate::remedy;
 use crate::request::Request;
 use crate::rules::RuleInfo;
 use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
@@ -121,6 +122,27 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let mut verdict = judged(policy, request, cluster, today);
+    prove(&mut verdict, policy, request, cluster, today);
+    verdict
+}
+
+/// Tries the remedies of a verdict on `request`.
+pub(crate) fn prove(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) {
+    let again = |request: &Request<'_>| judged(policy, request, cluster, today);
+    let guarded = || remedy::prove(verdict, request, again);
+    // What is told of a finding is worth no failure: the verdict stands without it.
+    let _ = catch_unwind(AssertUnwindSafe(guarded));
+}
+
+/// The verdict with the remedies that the rules propose.
+fn judged(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
     arrange(&mut verdict);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
@@ -303,7 +325,7 @@ pub(crate) fn arrange(verdict: &mut Verdict) {
 }
 
 /// Refusals first, then warnings; within them by topic, then by the table of rules.
-fn in_order(findings: &mut [Finding]) {
+pub(crate) fn in_order(findings: &mut [Finding]) {
     let order = |name: &str| crate::rules::ALL.iter().position(|r| r.name == name).unwrap_or(usize::MAX);
     findings.sort_by_key(|f| {
         (f.outcome != Outcome::Refused, f.outcome != Outcome::Warned, f.topic, order(&f.rule))

@@ -11,6 +11,7 @@ pub mod policy;
 pub mod policy_test;
 pub mod record;
 pub mod recorded;
+mod remedy;
 pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]

@@ -5,7 +5,7 @@
 
 use crate::policy::Site;
 use crate::verdict::{Allowed, Bound, Finding, Place, Remedy, Verdict};
-use crate::words::shell_word;
+use crate::words::{shell_word, shown};
 
 /// Columns of a line.
 pub const WIDTH: usize = 100;
@@ -106,11 +106,14 @@ pub fn allowed(allowed: &Allowed) -> String {
     let what = &allowed.what;
     let text = match &allowed.place {
         Place::Partitions(names) => match names.as_slice() {
-            [name] => format!("partition {name} {one} {what}"),
-            names => format!("partitions {} {many} {what}", names.join(", ")),
+            [name] => format!("partition {} {one} {what}", shown(name)),
+            names => {
+                let names: Vec<String> = names.iter().map(|n| shown(n)).collect();
+                format!("partitions {} {many} {what}", names.join(", "))
+            }
         },
-        Place::GpuType(kind) => format!("a GPU of type {kind} {one} {what}"),
-        Place::Qos(name) => format!("QoS {name} {one} {what}"),
+        Place::GpuType(kind) => format!("a GPU of type {} {one} {what}", shown(kind)),
+        Place::Qos(name) => format!("QoS {} {one} {what}", shown(name)),
         Place::Site => format!("the site {one} {what}"),
     };
     text.trim_end().to_owned()

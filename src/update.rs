@@ -11,7 +11,7 @@ use crate::judge::{self, by_mode};
 use crate::policy::{Mode, Policy, Settings};
 use crate::recorded;
 use crate::request::Request;
-use crate::verdict::{Complaint, Errno, Finding, Outcome, Place, Remedy, Topic, Verdict};
+use crate::verdict::{Complaint, Edit, Errno, Finding, Outcome, Place, Remedy, Topic, Verdict};
 
 /// The job that an update changes.
 #[derive(Clone, Copy, Debug)]
@@ -62,8 +62,12 @@ pub fn judge<'a>(
     if !verdict.findings.iter().any(|f| f.outcome == Outcome::Justified) {
         verdict.justification = None;
     }
-    if !readable {
-        verdict.findings.extend(half_stated(policy, change, today));
+    verdict.findings.extend(match readable {
+        false => half_stated(policy, change, today),
+        true => unstated_qos(policy, &known, &verdict, change, today),
+    });
+    if !verdict.accepts() {
+        judge::prove(&mut verdict, policy, &after, cluster, today);
     }
     judge::arrange(&mut verdict);
     // One description serves the calls for all tasks of an array: nothing is filled in.
@@ -80,6 +84,25 @@ fn nothing_of(change: &Request<'_>) -> Request<'static> {
         privileged: change.privileged,
         ..Request::default()
     }
+}
+
+/// A QoS that a submission would get filled in, and that an update has to state.
+fn unstated_qos(
+    policy: &Policy,
+    known: &Verdict,
+    verdict: &Verdict,
+    change: &Request<'_>,
+    today: Date,
+) -> Option<Finding> {
+    let filled_in = |verdict: &Verdict| {
+        verdict.edits.iter().find_map(|e| match &e.edit {
+            Edit::Qos(name) => Some(name.clone()),
+            _ => None,
+        })
+    };
+    let name = filled_in(verdict).filter(|_| filled_in(known).is_none())?;
+    let asked = "no QoS is named, and the partition is lent to guests".to_owned();
+    entitlement(policy, change, today, "partition", asked, format!("state QOS={name} in the same update"))
 }
 
 fn is_no_worse(finding: &Finding, known: &Finding) -> bool {
@@ -108,12 +131,25 @@ fn mode_of(policy: &Policy, finding: &Finding, today: Date) -> Mode {
 /// QoS or partition alone, of a job that cannot be read: together they decide who may run where,
 /// and half of it proves nothing.
 fn half_stated(policy: &Policy, change: &Request<'_>, today: Date) -> Option<Finding> {
-    let set = policy.rules.iter().find(|set| set.info.name == "qos-entitlement")?;
     let (option, other) = match (&change.partition, &change.qos) {
         (Some(_), None) => ("partition", "QOS"),
         (None, Some(_)) => ("qos", "Partition"),
         _ => return None,
     };
+    let asked = format!("--{option} is changed alone, and the job cannot be read");
+    entitlement(policy, change, today, option, asked, format!("state {other}= in the same update"))
+}
+
+/// A finding of `qos-entitlement` that only an update can have.
+fn entitlement(
+    policy: &Policy,
+    change: &Request<'_>,
+    today: Date,
+    option: &'static str,
+    asked: String,
+    remedy: String,
+) -> Option<Finding> {
+    let set = policy.rules.iter().find(|set| set.info.name == "qos-entitlement")?;
     let settings = &set.entries.first()?.settings;
     let (mode, enforce_from) = settings.effective(policy.site.mode, today);
     let outcome = match mode {
@@ -126,11 +162,11 @@ fn half_stated(policy: &Policy, change: &Request<'_>, today: Date) -> Option<Fin
         topic: Topic::Entitlement,
         complaint: Complaint {
             quantity: "qos",
-            asked: format!("--{option} is changed alone, and the job cannot be read"),
+            asked,
             allowed: None,
             excess: 1,
             options: vec![option],
-            remedies: vec![Remedy::Change(format!("state {other}= in the same update"))],
+            remedies: vec![Remedy::Change(remedy)],
             errno: Errno::InvalidQos,
             told_by: None,
         },

@@ -1,5 +1,12 @@
 //! Runs every file of `tests/cases` and tells each case that does not hold, with what was expected,
 //! what came, and what the user would have read.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,11 @@
 //! Whole policies are loaded: the reference of every table and key, and the examples.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by a panic"
+)]
 
 use std::fs;
 use std::path::Path;

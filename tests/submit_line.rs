@@ -1,8 +1,9 @@
 //! What real clients sent to three slurmctlds, against what `submit_line` makes of the same
 //! command lines. `### command` is what was typed, `SUBMIT field=value ...` what the hook saw.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use sluice::request::Request;
-use sluice::request::description::{Description, Message};
+use sluice::request::description::{Description, Message, NO_VAL};
 use sluice::submit_line::{Command, CommandLine, Script, Series, World};
 
 /// A command with every submission that the hook saw of it.
@@ -52,7 +53,9 @@ fn fields_of(line: &str) -> Vec<(String, String)> {
 /// * `command`, `arguments`, `sockets_per_node`: the recorder did not keep them;
 /// * the environment beyond `--export`, and the session, which says whether it is a test.
 fn sent(fields: &[(String, String)]) -> Request<'static> {
-    let mut d = Description::default();
+    // The recorder did not keep the session, which every submission has and no test.
+    let is_test = fields.iter().any(|(_, value)| value.contains("--test-only"));
+    let mut d = Description { alloc_sid: if is_test { NO_VAL } else { 1 }, ..Description::default() };
     let mut uid = 0;
     for (name, value) in fields {
         let text = Some(value.clone().into());

@@ -69,9 +69,9 @@ impl Call {
         self.fields.get(key).map(String::as_str)
     }
 
-    /// The request, and that every field of the line was read.
+    /// The request, and that every field of the line was read. The session was not recorded.
     fn request(&self) -> Request<'_> {
-        let mut d = Description::default();
+        let mut d = Description { alloc_sid: 1, ..Description::default() };
         for (key, value) in &self.fields {
             let number = || value.parse::<u64>().unwrap_or_else(|_| panic!("{key}={value}"));
             let small = || u16::try_from(number()).unwrap();

@@ -64,6 +64,11 @@ impl<'t> Source<'t> {
         self.lines.partition_point(|start| *start <= offset).max(1)
     }
 
+    /// The text of `span` (bytes).
+    pub fn text(&self, span: &Range<usize>) -> &'t str {
+        self.text.get(span.clone()).unwrap_or("")
+    }
+
     /// An error or a doubt about `span` (bytes).
     pub fn problem(&self, level: Level, span: Range<usize>, message: String) -> Problem {
         let start = self.boundary(span.start);

@@ -80,14 +80,12 @@ impl Glob {
                     back = Some((at, rest.clone()));
                     continue;
                 }
-                Some(Token::One(set)) => {
-                    if rest.next().is_some_and(|c| set.accepts(c, fold_case)) {
-                        at += 1;
-                        continue;
-                    }
+                Some(Token::One(set)) if rest.next().is_some_and(|c| set.accepts(c, fold_case)) => {
+                    at += 1;
+                    continue;
                 }
                 None if rest.as_str().is_empty() => return true,
-                None => {}
+                _ => {}
             }
             // Let the last star swallow one character more.
             let Some((after_star, from)) = &mut back else { return false };

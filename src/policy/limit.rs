@@ -9,14 +9,17 @@ mod tests;
 
 use std::fmt;
 
-use super::{Names, Settings};
-use crate::case::{Candidate, Case, Effective, Source};
+use super::condition::GpuCount;
+use super::{Names, Settings, When};
+use crate::case::{Candidate, Case, Source};
 use crate::judge;
 use crate::policy::Mode;
 use crate::request::memory::Mb;
 use crate::request::options::OptionTest;
+use crate::request::partition_list;
+use crate::request::shape::NodeFacts;
 use crate::request::time::Minutes;
-use crate::request::{Amount, Memory, Origin, Request, Shape, TimeLimit};
+use crate::request::{Amount, Memory, Origin, Request, Shape, Sharing, TimeLimit};
 use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic};
 use crate::words::{count, shown};
 
@@ -110,7 +113,14 @@ impl Limit {
 
     /// ` here: long interactive sessions keep GPUs idle`, what follows the number.
     fn tail(&self) -> String {
-        let here = if self.settings.when.is_some() { " here" } else { "" };
+        let here = match &self.settings.when {
+            None => String::new(),
+            // A row of a table by GPUs says which.
+            Some(When { gpus: Some(GpuCount { min: n @ 1.., max }), .. }) if *max == Some(*n) => {
+                format!(" for {}", count(*n, "GPU"))
+            }
+            Some(_) => " here".to_owned(),
+        };
         let why = self.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
         let plain = |c: char| if c.is_ascii() && !c.is_control() { c } else { '?' };
         format!("{here}{why}").chars().map(plain).collect()
@@ -173,7 +183,7 @@ impl Bound {
 
     fn check(&self, limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<Complaint> {
         let request = case.request;
-        let amount = self.quantity.of(request, &candidate.shape)?;
+        let amount = self.quantity.of(request, &candidate.shape, candidate.facts.node())?;
         let (asked, excess) = self.excess(amount)?;
         let quantity = self.quantity;
         let most = if self.end == End::Max { "at most" } else { "at least" };
@@ -237,11 +247,19 @@ impl Quantity {
     }
 
     /// What the request adds up to; `None` where it says nothing that could be judged.
-    fn of(self, request: &Request<'_>, shape: &Shape) -> Option<Amount> {
+    fn of(self, request: &Request<'_>, shape: &Shape, node: NodeFacts) -> Option<Amount> {
+        let exclusive = request.shared == Sharing::Exclusive;
         match self {
             Quantity::Nodes => Some(shape.nodes),
-            Quantity::Gpus => Some(shape.gpus.unwrap_or(Amount::exactly(0))),
-            Quantity::Cpus => Some(shape.cpus),
+            Quantity::Gpus => match shape.gpus {
+                // Whole nodes come with all of their GPUs.
+                None if exclusive => Some(whole_nodes(shape, node.gpus?)),
+                gpus => Some(gpus.unwrap_or(Amount::exactly(0))),
+            },
+            Quantity::Cpus => match node.cpus {
+                Some(all) if exclusive => Some(whole_nodes(shape, all)),
+                _ => Some(shape.cpus),
+            },
             Quantity::Tasks => Some(shape.tasks),
             Quantity::Time => match request.time_limit {
                 // The partition's default will be used, which only Slurm knows.
@@ -249,10 +267,7 @@ impl Quantity {
                 TimeLimit::Minutes(minutes) => Some(Amount::exactly(u64::from(minutes))),
                 TimeLimit::Unlimited => Some(Amount::exactly(UNLIMITED)),
             },
-            Quantity::Memory => match request.memory {
-                Memory::PerCpu(0) => Some(Amount::exactly(UNLIMITED)),
-                _ => shape.memory,
-            },
+            Quantity::Memory => shape.memory,
             Quantity::MemoryPerCpu => memory_per_cpu(request, shape),
             Quantity::ArrayTasks => request.array.as_ref()?.tasks.map(Amount::exactly),
             Quantity::ArrayRunning => {
@@ -269,9 +284,10 @@ impl Quantity {
             Quantity::Time => u32::try_from(n).map_or_else(|_| n.to_string(), |m| Minutes(m).to_string()),
             Quantity::Memory => Mb(n).to_string(),
             Quantity::MemoryPerCpu => format!("{} per CPU", Mb(n)),
-            Quantity::ArrayTasks => count(n, "array task"),
             Quantity::ArrayRunning => format!("{n} at once"),
-            Quantity::Nodes | Quantity::Gpus | Quantity::Cpus | Quantity::Tasks => n.to_string(),
+            Quantity::Nodes | Quantity::Gpus | Quantity::Cpus | Quantity::Tasks | Quantity::ArrayTasks => {
+                n.to_string()
+            }
         }
     }
 
@@ -290,9 +306,6 @@ impl Quantity {
             Quantity::Tasks => counted("task"),
             Quantity::Time if n == UNLIMITED => "--time=UNLIMITED".to_owned(),
             Quantity::Time => format!("--time={}", self.value(n)),
-            Quantity::Memory | Quantity::MemoryPerCpu if n == UNLIMITED => {
-                "--mem-per-cpu=0 is memory without a limit".to_owned()
-            }
             Quantity::Memory if n > amount.low => format!("up to {} of memory", Mb(n)),
             Quantity::Memory => format!("{} of memory", Mb(n)),
             Quantity::MemoryPerCpu => format!("{} of memory per CPU", Mb(n)),
@@ -325,11 +338,16 @@ impl Quantity {
     }
 }
 
+/// What whole nodes have in all.
+fn whole_nodes(shape: &Shape, each: u64) -> Amount {
+    let times = |nodes: u64| nodes.saturating_mul(each);
+    Amount { low: times(shape.nodes.low), high: shape.nodes.high.map(times) }
+}
+
 /// Memory on each node against the CPUs there, at the ends where it is most and least.
 fn memory_per_cpu(request: &Request<'_>, shape: &Shape) -> Option<Amount> {
     match request.memory {
-        Memory::PerCpu(0) => Some(Amount::exactly(UNLIMITED)),
-        Memory::PerCpu(mb) => Some(Amount::exactly(mb)),
+        Memory::PerCpu(mb) if mb > 0 => Some(Amount::exactly(mb)),
         _ => {
             let (memory, cpus) = (shape.memory_per_node?, shape.cpus_per_node);
             let high = memory.high.map(|mb| mb.div_ceil(cpus.low.max(1)));
@@ -339,34 +357,20 @@ fn memory_per_cpu(request: &Request<'_>, shape: &Shape) -> Option<Amount> {
     }
 }
 
+/// A value that is held against a list of names.
+struct Listed<'e> {
+    key: &'static str,
+    option: &'static str,
+    noun: &'static str,
+    topic: Topic,
+    errno: Errno,
+    /// The value that Slurm will use and where it comes from, where that is known.
+    effective: Option<(&'e str, Source)>,
+}
+
 /// The three lists of names.
 fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Option<(Topic, Complaint)>; 3] {
-    let complaint = |list: Listed<'_>, names: &Names, asked: String, literal: Vec<String>| {
-        let all: Vec<&str> = names.iter().map(|g| g.as_str()).collect();
-        let what = match all.as_slice() {
-            [] => "none".to_owned(),
-            all => format!("only {}", all.join(", ")),
-        };
-        let mut remedies: Vec<Remedy> =
-            literal.into_iter().take(3).map(|name| Remedy::exactly(list.option, name)).collect();
-        if remedies.is_empty() {
-            remedies.push(Remedy::Change(format!("name another {}", list.noun)));
-        }
-        // A list that allows names only in one of the candidate's partitions says nothing of the
-        // partition itself.
-        let allowed = limit.allowed(candidate, ("takes", "take"), &what);
-        let complaint = Complaint {
-            quantity: list.key,
-            asked,
-            allowed: Some(allowed),
-            excess: 1,
-            options: vec![list.option],
-            remedies,
-            errno: list.errno,
-            told_by: None,
-        };
-        (list.topic, complaint)
-    };
+    let uid = case.request.user_id;
     let qos = limit.allow_qos.as_ref().and_then(|names| {
         let effective = candidate.qos(case);
         let list = Listed {
@@ -375,14 +379,12 @@ fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Op
             noun: "QoS",
             topic: Topic::Entitlement,
             errno: Errno::InvalidQos,
-            effective,
+            effective: effective.map(|e| (e.name.as_str(), e.source)),
         };
-        let asked = list.refused(names)?;
-        let account = case.account().map(|a| a.name.as_str());
-        let uid = case.request.user_id;
-        let may = |q: &&str| case.cluster.may_use_qos(uid, account, candidate.partition(), q) != Some(false);
-        let literal = names.literal().filter(may).map(str::to_owned).collect();
-        Some(complaint(list, names, asked, literal))
+        let account = || case.account().map(|a| a.name.as_str());
+        list.check(limit, names, candidate, |q| {
+            case.cluster.may_use_qos(uid, account(), candidate.partition(), q) != Some(false)
+        })
     });
     let account = limit.allow_account.as_ref().and_then(|names| {
         let list = Listed {
@@ -391,56 +393,69 @@ fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Op
             noun: "account",
             topic: Topic::Entitlement,
             errno: Errno::InvalidAccount,
-            effective: case.account(),
+            effective: case.account().map(|e| (e.name.as_str(), e.source)),
         };
-        let asked = list.refused(names)?;
-        let uid = case.request.user_id;
-        let may = |a: &&str| case.cluster.has_association(uid, a) != Some(false);
-        let literal = names.literal().filter(may).map(str::to_owned).collect();
-        Some(complaint(list, names, asked, literal))
+        list.check(limit, names, candidate, |a| case.cluster.has_association(uid, a) != Some(false))
     });
     let partition = limit.allow_partition.as_ref().and_then(|names| {
-        let effective =
-            candidate.partition().map(|name| Effective { name: name.to_owned(), source: candidate.source });
         let list = Listed {
             key: "allow_partition",
             option: "partition",
             noun: "partition",
             topic: Topic::Partition,
             errno: Errno::InvalidPartitionName,
-            effective: effective.as_ref(),
+            effective: candidate.partition().map(|name| (name, candidate.source)),
         };
-        let asked = list.refused(names)?;
-        let literal = names.literal().map(str::to_owned).collect();
-        Some(complaint(list, names, asked, literal))
+        list.check(limit, names, candidate, |_| true)
     });
     [qos, account, partition]
 }
 
-/// A value that is held against a list of names.
-struct Listed<'e> {
-    key: &'static str,
-    option: &'static str,
-    noun: &'static str,
-    topic: Topic,
-    errno: Errno,
-    effective: Option<&'e Effective>,
-}
-
 impl Listed<'_> {
-    /// What is wrong, where not every name is on the list. What is unknown is on none.
+    /// The complaint, where not every name is on the list. What is unknown is on none.
+    /// `usable`: whether the user may use a name of the list.
+    fn check(
+        &self,
+        limit: &Limit,
+        names: &Names,
+        candidate: &Candidate<'_>,
+        usable: impl Fn(&str) -> bool,
+    ) -> Option<(Topic, Complaint)> {
+        let asked = self.refused(names)?;
+        let all: Vec<String> = names.iter().map(|g| shown(g.as_str())).collect();
+        let what = if all.is_empty() { "none".to_owned() } else { format!("only {}", all.join(", ")) };
+        let literal = names.literal().filter(|n| usable(n));
+        let mut remedies: Vec<Remedy> = literal.take(3).map(|n| Remedy::exactly(self.option, n)).collect();
+        if remedies.is_empty() {
+            remedies.push(Remedy::Change(format!("name another {}", self.noun)));
+        }
+        let complaint = Complaint {
+            quantity: self.key,
+            asked,
+            allowed: Some(limit.allowed(candidate, ("takes", "take"), &what)),
+            excess: 1,
+            options: vec![self.option],
+            remedies,
+            errno: self.errno,
+            told_by: None,
+        };
+        Some((self.topic, complaint))
+    }
+
+    /// What is wrong, as the start of a sentence.
     fn refused(&self, names: &Names) -> Option<String> {
         let noun = self.noun;
-        let Some(effective) = self.effective else {
+        let Some((name, source)) = self.effective else {
             return Some(format!("no {noun} is named, and the default is not known"));
         };
-        let others: Vec<String> = effective.names().filter(|n| !names.contains(n)).map(shown).collect();
-        if others.is_empty() && effective.names().next().is_some() {
+        let mut all = partition_list::names(name).peekable();
+        if all.peek().is_some() && partition_list::names(name).all(|n| names.contains(n)) {
             return None;
         }
-        let list = others.join(", ");
-        Some(match effective.source {
-            Source::Asked => format!("--{}={}", self.option, if list.is_empty() { "''" } else { &list }),
+        let others: Vec<String> = all.filter(|n| !names.contains(n)).map(shown).collect();
+        let list = if others.is_empty() { "''".to_owned() } else { others.join(",") };
+        Some(match source {
+            Source::Asked => format!("--{}={list}", self.option),
             Source::Reservation => format!("the {noun} of the reservation is {list}"),
             Source::ClusterDefault | Source::UserDefault => {
                 format!("no {noun} is named, and the default is {list}")
@@ -499,12 +514,21 @@ fn forbidden(
         return None;
     }
     let option = test.option();
-    let asked = option.shown(request).unwrap_or_else(|| format!("--{}", option.name));
-    let remedy = match option.name {
-        "wrap" => Remedy::Change("write a script and submit that".to_owned()),
+    // `--mem-per-cpu=0` is `--mem=0` to slurmctld.
+    let all_memory = option.name == "mem" && request.memory == Memory::PerCpu(0);
+    let asked = match option.shown(request) {
+        Some(_) if all_memory => "--mem-per-cpu=0 is --mem=0".to_owned(),
+        shown => shown.unwrap_or_else(|| format!("--{}", option.name)),
+    };
+    let remedies = match option.name {
+        "mem" if all_memory => vec![Remedy::Drop { option: "mem-per-cpu" }],
+        "wrap" => vec![Remedy::Change("write a script and submit that".to_owned())],
         // Another option may give the same field.
-        "no-requeue" => Remedy::exactly("requeue", ""),
-        name => Remedy::Drop { option: name },
+        "no-requeue" => vec![Remedy::exactly("requeue", "")],
+        name => converted_memory(test, request, &candidate.shape)
+            .into_iter()
+            .chain([Remedy::Drop { option: name }])
+            .collect(),
     };
     Some(Complaint {
         quantity: option.name,
@@ -512,10 +536,26 @@ fn forbidden(
         allowed: Some(limit.allowed(candidate, ("does not take", "do not take"), "it")),
         excess: 1,
         options: vec![option.name],
-        remedies: vec![remedy],
+        remedies,
         errno: Errno::AccessDenied,
         told_by: None,
     })
+}
+
+/// The same memory by the other option, where one of the two is forbidden whatever its value.
+fn converted_memory(test: &OptionTest, request: &Request<'_>, shape: &Shape) -> Option<Remedy> {
+    let cpus = shape.cpus_per_node.fixed().filter(|n| *n > 0 && test.value().is_none())?;
+    match (test.option().name, request.memory) {
+        ("mem", Memory::PerNode(mb)) => {
+            let each = Mb(mb.div_ceil(cpus)).to_string();
+            Some(Remedy::exactly("mem-per-cpu", each).instead_of(&["mem"]))
+        }
+        ("mem-per-cpu", Memory::PerCpu(mb)) if mb > 0 => {
+            let all = Mb(mb.saturating_mul(cpus)).to_string();
+            Some(Remedy::exactly("mem", all).instead_of(&["mem-per-cpu"]))
+        }
+        _ => None,
+    }
 }
 
 /// An option of the policy as it is typed.

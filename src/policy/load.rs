@@ -3,6 +3,7 @@
 //! First the document with its places, then each table into its own strict struct, then what only
 //! shows when things are put side by side. Errors stop nothing but the result; doubts stop nothing.
 
+mod doubts;
 mod facts;
 mod limits;
 mod rules;
@@ -122,7 +123,13 @@ impl<'s> Loader<'s> {
                 continue;
             }
             last = Some(line);
-            let (text, help) = syntax_words(error.message());
+            let (text, help) = match self.source.text(&span) {
+                "" if error.message().starts_with("string values must be quoted") => {
+                    ("a value is missing here".to_owned(), None)
+                }
+                key if error.message() == "duplicate key" => (format!("`{key}` stands twice"), None),
+                _ => syntax_words(error.message()),
+            };
             match help {
                 Some(help) => self.error_with_help(span, text, help),
                 None => self.error(span, text),
@@ -148,6 +155,11 @@ impl<'s> Loader<'s> {
 
     fn doubt_with_help(&mut self, span: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.doubts.push(self.source.problem(Level::Warning, span, message.into()).help(help));
+    }
+
+    /// Whether something within `span` is wrong already: then what seems to be missing was there.
+    fn is_wrong(&self, span: &Range<usize>) -> bool {
+        self.errors.iter().any(|e| span.contains(&e.offset))
     }
 
     /// The policy, or all errors.
@@ -425,7 +437,8 @@ fn syntax_words(message: &str) -> (String, Option<&'static str>) {
             "the list goes on here".to_owned(),
             Some("is it closed by a `]`, with commas between its elements?"),
         ),
-        "duplicate key" => ("the key stands twice".to_owned(), None),
+        "invalid basic string, expected `\"`" => ("the text is not closed by a `\"`".to_owned(), None),
+        "unclosed table, expected `]`" => ("the header is not closed by a `]`".to_owned(), None),
         "recursion limit" | "cannot recurse further; max recursion depth met" => {
             ("tables or lists are nested too deeply".to_owned(), None)
         }

@@ -50,7 +50,7 @@ impl Names {
 pub struct Users {
     /// Resolved.
     pub uids: HashSet<u32>,
-    /// Patterns, matched against the login name.
+    /// Patterns, and names that the loader did not find, matched against the login name.
     pub globs: Vec<Glob>,
 }
 

@@ -40,7 +40,12 @@ pub fn read<'i, T>(
         whole = false;
         let span = error.span().unwrap_or_else(|| value.span());
         let removed = prune(&mut value, &span);
-        errors.push(explain(source, error.message(), span, removed.as_deref(), place, also));
+        // What is missing where something was wrong may be what was wrong.
+        let known =
+            error.message().starts_with("missing field") && errors.iter().any(|e| span.contains(&e.offset));
+        if !known {
+            errors.push(explain(source, error.message(), span, removed.as_deref(), place, also));
+        }
         if removed.is_none() || errors.len() >= ENOUGH {
             return None;
         }
@@ -163,10 +168,11 @@ fn noun(text: &str) -> String {
         "sequence" => "a list".to_owned(),
         "map" | "a map" => "a table".to_owned(),
         t if t.starts_with("struct ") => "a table".to_owned(),
-        t if t.starts_with("floating point") => t.replacen("floating point", "number", 1),
-        t if t.starts_with("integer") => t.replacen("integer", "number", 1),
-        t if t.starts_with("boolean ") => t.replacen("boolean ", "", 1),
-        t if t.starts_with("string ") => t.replacen("string ", "", 1),
-        t => t.to_owned(),
+        t => {
+            // What stands in quotes or back-ticks needs no type in front of it.
+            let kinds = ["floating point ", "integer ", "boolean ", "string "];
+            let value = kinds.iter().find_map(|kind| t.strip_prefix(kind)).unwrap_or(t);
+            value.trim_end_matches(" as i128").trim_end_matches(" as u128").to_owned()
+        }
     }
 }

@@ -204,7 +204,7 @@ impl<'de> Deserialize<'de> for Justification {
             }
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Justification, A::Error> {
                 let Table { min_length } = Table::deserialize(MapAccessDeserializer::new(map))?;
-                // Slurm cuts nothing below this, and a comment holds no more (job_mgr.c).
+                // slurmctld takes comments of up to 1024 bytes (job_mgr.c), `justify: ` included.
                 match usize::try_from(min_length.0) {
                     Ok(min_length) if min_length <= 500 => Ok(Justification(Some(Justify { min_length }))),
                     _ => Err(A::Error::custom("a comment has room for a reason of 500 characters at most")),

@@ -307,6 +307,47 @@ impl<'a> Description<'a> {
         }
     }
 
+    /// The first field that is longer than slurmctld takes (`_test_job_desc_fields`, job_mgr.c; the
+    /// same in 22.05 to 26.05). It looks only after the hook, and there is no telling what a list of
+    /// a megabyte costs to judge, with slurmctld's locks held.
+    pub fn too_long(&self) -> Option<&'static str> {
+        const NAME: usize = 1024;
+        const PATH: usize = 4096;
+        [
+            ("account", &self.account, NAME),
+            ("array_inx", &self.array_inx, 4096),
+            ("comment", &self.comment, NAME),
+            ("cpus_per_tres", &self.cpus_per_tres, NAME),
+            ("dependency", &self.dependency, 128 * 1024),
+            ("features", &self.features, NAME),
+            ("licenses", &self.licenses, NAME),
+            ("mail_user", &self.mail_user, NAME),
+            ("mem_per_tres", &self.mem_per_tres, NAME),
+            ("name", &self.name, NAME),
+            ("partition", &self.partition, NAME),
+            ("prefer", &self.prefer, NAME),
+            ("qos", &self.qos, NAME),
+            ("reservation", &self.reservation, NAME),
+            ("std_err", &self.std_err, PATH),
+            ("std_in", &self.std_in, PATH),
+            ("std_out", &self.std_out, PATH),
+            ("tres_per_job", &self.tres_per_job, NAME),
+            ("tres_per_node", &self.tres_per_node, NAME),
+            ("tres_per_socket", &self.tres_per_socket, NAME),
+            ("tres_per_task", &self.tres_per_task, NAME),
+            ("wckey", &self.wckey, NAME),
+            ("work_dir", &self.work_dir, PATH),
+        ]
+        .into_iter()
+        // Text that is not UTF-8 grew by at most three when it was replaced.
+        .find(|(_, text, most)| match text {
+            Some(Text::Borrowed(text)) => text.len() > *most,
+            Some(Text::Owned(text)) => text.len() > most.saturating_mul(3),
+            None => false,
+        })
+        .map(|(field, _, _)| field)
+    }
+
     /// For an update: the tasks of an array that may run at once from now on
     /// (`ArrayTaskThrottle=`, which arrives as text in `array_inx`; 0 lifts the cap).
     pub fn array_throttle(&self) -> Option<u32> {
@@ -484,6 +525,17 @@ mod tests {
             (None, None, None, false)
         );
         assert_eq!(submitted(change).features, None);
+    }
+
+    #[test]
+    fn what_slurmctld_will_not_take_is_known() {
+        let of = |len: usize| Description { partition: Some("a".repeat(len).into()), ..Default::default() };
+        assert_eq!(Description::default().too_long(), None);
+        assert_eq!(of(3 * 1024).too_long(), None);
+        assert_eq!(of(3 * 1024 + 1).too_long(), Some("partition"));
+        let long = "a".repeat(1025);
+        let borrowed = Description { qos: Some(long.as_str().into()), ..Default::default() };
+        assert_eq!(borrowed.too_long(), Some("qos"));
     }
 
     #[test]

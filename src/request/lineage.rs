@@ -16,12 +16,12 @@ pub struct Pair {
 }
 
 impl Request<'_> {
-    /// The lineage of the job: from `--lineage` where it is given, else from the comment.
+    /// The lineage of the job: what `--lineage` says, then what the comment says. Where both have a
+    /// key, the first counts.
     pub fn lineage_pairs(&self) -> Vec<Pair> {
-        match self.lineage.as_deref() {
-            Some(text) => pairs(text),
-            None => self.comment.as_deref().into_iter().flat_map(in_comment).flat_map(pairs).collect(),
-        }
+        let option = self.lineage.as_deref().into_iter();
+        let comment = self.comment.as_deref().into_iter().flat_map(in_comment);
+        option.chain(comment).flat_map(pairs).collect()
     }
 }
 
@@ -93,8 +93,8 @@ mod tests {
 
     #[test]
     fn the_option_goes_before_the_comment() {
-        assert_eq!(of(Some("a=1"), Some("lineage: a=1,b=2")), 1);
-        assert_eq!(of(Some(""), Some("lineage: a=1,b=2")), 0);
+        assert_eq!(of(Some("a=1"), Some("lineage: b=2")), 2);
+        assert_eq!(of(Some(""), Some("lineage: a=1,b=2")), 2);
         assert_eq!(of(None, Some("lineage: a=1,b=2")), 2);
         assert_eq!(of(None, Some("Lineage : a=1")), 1);
     }

@@ -16,6 +16,7 @@ pub mod memory;
 mod merge;
 pub mod options;
 pub mod partition_list;
+mod remedied;
 pub mod shape;
 pub mod time;
 pub mod tres;

@@ -37,6 +37,8 @@ pub struct SeenOption {
 enum Kind {
     Flag,
     Text,
+    /// A name that Slurm compares without regard to case.
+    Folded,
     Number,
     Memory,
     Time,
@@ -53,6 +55,8 @@ enum Seen<'r> {
     /// Generic resources: all of them, or GPUs only and then named by type and count.
     Resources(&'r Tres<'r>, Which),
     Number(u64),
+    /// Nodes, from and to.
+    Range(u32, u32),
     Memory(u64),
     Time(TimeLimit),
 }
@@ -139,7 +143,7 @@ impl OptionTest {
         let seen = (self.option.see)(request);
         match &self.value {
             None => seen != Seen::No,
-            Some(value) => value.matches(&seen),
+            Some(value) => value.matches(&seen, self.option.kind == Kind::Folded),
         }
     }
 
@@ -187,6 +191,7 @@ impl SeenOption {
             Seen::Text(text) => text.into_owned(),
             Seen::List(text, _) => text.to_owned(),
             Seen::Number(n) => n.to_string(),
+            Seen::Range(min, max) => range_text(min, max),
             Seen::Memory(mb) => memory_text(mb),
             Seen::Time(limit) => time_text(limit),
             Seen::Resources(list, which) => {
@@ -211,7 +216,7 @@ impl Value {
             Kind::Number => text.parse().ok().map(Value::Number),
             Kind::Memory => parse_mb(text).map(Value::Memory),
             Kind::Time => TimeLimit::parse(text).map(Value::Time),
-            Kind::Text | Kind::Flag => None,
+            Kind::Text | Kind::Folded | Kind::Flag => None,
         };
         match typed {
             Some(value) => Ok(value),
@@ -227,7 +232,7 @@ impl Value {
         }
     }
 
-    fn matches(&self, seen: &Seen<'_>) -> bool {
+    fn matches(&self, seen: &Seen<'_>, fold_case: bool) -> bool {
         let glob = match (self, seen) {
             (_, Seen::No | Seen::Flag) => return false,
             (Value::Number(a), Seen::Number(b)) | (Value::Memory(a), Seen::Memory(b)) => return a == b,
@@ -235,13 +240,14 @@ impl Value {
             (Value::Glob(glob), _) => glob,
             _ => return false,
         };
-        let matches = |text: &str| glob.matches(text, false);
+        let matches = |text: &str| glob.matches(text, fold_case);
         match seen {
             Seen::Text(text) => matches(text),
             Seen::List(text, separators) => {
                 matches(text) || text.split(*separators).map(str::trim).any(|t| !t.is_empty() && matches(t))
             }
             Seen::Number(n) => matches(&n.to_string()),
+            Seen::Range(min, max) => matches(&range_text(*min, *max)),
             Seen::Memory(mb) => matches(&memory_text(*mb)),
             Seen::Time(limit) => matches(&time_text(*limit)),
             Seen::Resources(list, which) => {
@@ -273,6 +279,10 @@ fn for_each_item(list: &Tres<'_>, which: Which, found: &mut dyn FnMut(&[String])
 
 fn memory_text(mb: u64) -> String {
     if mb == 0 { "0".to_owned() } else { Mb(mb).to_string() }
+}
+
+fn range_text(min: u32, max: u32) -> String {
+    if min == max { min.to_string() } else { format!("{min}-{max}") }
 }
 
 fn time_text(limit: TimeLimit) -> String {
@@ -317,9 +327,8 @@ fn resources<'r>(list: &'r Tres<'_>, which: Which) -> Seen<'r> {
 fn nodes<'r>(request: &'r Request<'_>) -> Seen<'r> {
     match (request.min_nodes, request.max_nodes) {
         (None, None) => Seen::No,
-        (Some(min), Some(max)) if min == max => Seen::Text(min.to_string().into()),
-        (Some(min), Some(max)) => Seen::Text(format!("{min}-{max}").into()),
-        (Some(n), None) | (None, Some(n)) => Seen::Text(n.to_string().into()),
+        (Some(min), Some(max)) => Seen::Range(min, max),
+        (Some(n), None) | (None, Some(n)) => Seen::Range(n, n),
     }
 }
 
@@ -366,7 +375,7 @@ const fn sbatch(
 /// Every option that a request shows. What clients derive (tasks from GPUs, nodes from tasks)
 /// arrives as if it had been typed.
 static SEEN: &[SeenOption] = &[
-    seen("account", Topic::Entitlement, Kind::Text, |r| text(&r.account)),
+    seen("account", Topic::Entitlement, Kind::Folded, |r| text(&r.account)),
     sbatch("array", Topic::Habit, Kind::Text, |r| {
         r.array.as_ref().map_or(Seen::No, |a| Seen::Text(Cow::Borrowed(a.as_str())))
     }),
@@ -436,7 +445,7 @@ static SEEN: &[SeenOption] = &[
         _ => Seen::No,
     }),
     seen("priority", Topic::Habit, Kind::Number, |r| number(r.priority.filter(|p| *p > 0))),
-    seen("qos", Topic::Entitlement, Kind::Text, |r| list(&r.qos)),
+    seen("qos", Topic::Entitlement, Kind::Folded, |r| list(&r.qos)),
     sbatch("requeue", Topic::Habit, Kind::Flag, |r| flag(r.requeue == Some(true))),
     seen("reservation", Topic::Partition, Kind::Text, |r| list(&r.reservation)),
     seen("signal", Topic::Habit, Kind::Text, signal),
@@ -449,7 +458,7 @@ static SEEN: &[SeenOption] = &[
         r.pn_min_tmp_disk.map_or(Seen::No, |mb| Seen::Memory(u64::from(mb)))
     }),
     seen("tres-per-task", Topic::Cpu, Kind::Text, |r| resources(&r.tres_per_task, Which::All)),
-    seen("wckey", Topic::Entitlement, Kind::Text, |r| text(&r.wckey)),
+    seen("wckey", Topic::Entitlement, Kind::Folded, |r| text(&r.wckey)),
     sbatch("wrap", Topic::Habit, Kind::Flag, |r| flag(r.is_wrapped())),
     seen("x11", Topic::Habit, Kind::Flag, |r| flag(r.x11)),
 ];
@@ -632,8 +641,17 @@ mod tests {
         {
             assert!(test(text).matches(&request), "{text}");
         }
-        for text in ["constraint=i", "partition=deb", "partition=cpu"] {
+        for text in ["constraint=i", "partition=deb", "partition=cpu", "partition=Debug"] {
             assert!(!test(text).matches(&request), "{text}");
+        }
+    }
+
+    #[test]
+    fn accounts_and_qos_are_compared_without_regard_to_case() {
+        let request =
+            Request { account: Some("Physics".into()), qos: Some("high,LOW".into()), ..Request::default() };
+        for text in ["account=physics", "account=PHYS*", "qos=low", "qos=HIGH"] {
+            assert!(test(text).matches(&request), "{text}");
         }
     }
 

@@ -66,7 +66,8 @@ impl Check for CpusPerGpu {
             }
         }
         let too_many = worst.cpus > worst.allowed;
-        if !too_many && !(share.exact && worst.cpus < worst.allowed) {
+        let too_few = share.exact && worst.cpus < worst.allowed;
+        if !too_many && !too_few {
             return;
         }
         report.complain(Complaint {

@@ -71,7 +71,7 @@ impl<'de> serde::Deserialize<'de> for Required {
 }
 
 impl Check for ExplicitShape {
-    fn check(&self, case: &Case<'_>, candidate: &Candidate<'_>, report: &mut Report<'_, '_>) {
+    fn check(&self, case: &Case<'_>, _: &Candidate<'_>, report: &mut Report<'_, '_>) {
         if !shape::asks_for_gpus(case.request) {
             return;
         }
@@ -80,7 +80,7 @@ impl Check for ExplicitShape {
             // Without nodes the total says more than that they are missing.
             let told = required.name() == "nodes" && ambiguous.is_some();
             if !told && !required.is_stated(case.request) {
-                report.complain(missing(required, case, candidate));
+                report.complain(missing(required, case));
             }
         }
         if let Some(complaint) = ambiguous {
@@ -106,23 +106,27 @@ impl Required {
         }
     }
 
-    /// The option with what Slurm would take anyhow, where that is known.
-    fn as_it_is(&self, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<String> {
-        let shape = &candidate.shape;
-        match self.name() {
-            "nodes" => shape.nodes.fixed().map(|n| n.to_string()),
-            "ntasks" => shape.tasks.fixed().map(|n| n.to_string()),
-            "partition" => candidate.partition().map(str::to_owned),
-            "qos" => candidate.qos(case).map(|q| q.name.clone()),
-            "account" => case.account().map(|a| a.name.clone()),
-            _ => None,
-        }
+    /// The option with what Slurm would take anyhow, where that is known and the same everywhere.
+    fn as_it_is(&self, case: &Case<'_>) -> Option<String> {
+        let on = |candidate: &Candidate<'_>| {
+            let shape = &candidate.shape;
+            match self.name() {
+                "nodes" => shape.nodes.fixed().map(|n| n.to_string()),
+                "ntasks" => shape.tasks.fixed().map(|n| n.to_string()),
+                "partition" => candidate.partition().map(str::to_owned),
+                "qos" => candidate.qos(case).map(|q| q.name.clone()),
+                "account" => case.account().map(|a| a.name.clone()),
+                _ => None,
+            }
+        };
+        let value = on(case.candidates.first()?)?;
+        case.candidates.iter().all(|c| on(c).as_ref() == Some(&value)).then_some(value)
     }
 }
 
-fn missing(required: &Required, case: &Case<'_>, candidate: &Candidate<'_>) -> Complaint {
+fn missing(required: &Required, case: &Case<'_>) -> Complaint {
     let option = required.name();
-    let remedy = match required.as_it_is(case, candidate) {
+    let remedy = match required.as_it_is(case) {
         Some(value) => Remedy::exactly(option, value),
         None => Remedy::Change(format!("state --{option}")),
     };

@@ -19,9 +19,9 @@ explained! {
     ///
     /// # What it holds
     /// A job carries a value for each of `keys`, given as `--lineage=KEY=VALUE,...` or, where that
-    /// option is not installed, as `--comment='lineage: KEY=VALUE,...'`. Keys are compared as they
-    /// are; further keys are welcome; a key without a value is missing. A comma in a value is
-    /// written `\,`. Which jobs are meant is for `when` to say.
+    /// option is not installed, as `--comment='lineage: KEY=VALUE,...'`; both count. Keys are
+    /// compared as they are; further keys are welcome; a key without a value is missing. A comma in
+    /// a value is written `\,`. Which jobs are meant is for `when` to say.
     ///
     /// # Why
     /// A result that nobody can trace to a commit, a configuration and a seed cannot be checked.

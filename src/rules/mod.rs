@@ -52,6 +52,9 @@ pub fn find(name: &str) -> Option<&'static RuleInfo> {
     ALL.iter().copied().find(|r| r.name == name)
 }
 
+/// Reads a rule's own options from what is left of `[rule.NAME]`.
+pub type Parse = fn(Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>;
+
 /// A rule as the table holds it.
 #[derive(Debug)]
 pub struct RuleInfo {
@@ -65,7 +68,7 @@ pub struct RuleInfo {
     /// Whether a written reason may lift it.
     pub justifiable: bool,
     /// Reads its own options from what is left of `[rule.NAME]`.
-    pub parse: fn(Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>,
+    pub parse: Parse,
 }
 
 impl PartialEq for RuleInfo {

@@ -86,7 +86,9 @@ impl Check for Preemptible {
 /// The QoS first, which is the same on every partition of a list.
 fn risks(case: &Case<'_>, candidate: &Candidate<'_>) -> Vec<Risk> {
     let mut risks = Vec::new();
-    for name in candidate.qos(case).into_iter().flat_map(|q| q.names()) {
+    // A default QoS is looked up only where the policy says anything about QoS.
+    let qos = if case.policy.facts.qos.is_empty() { None } else { candidate.qos(case) };
+    for name in qos.into_iter().flat_map(|q| q.names()) {
         let known = case.policy.facts.qos.get(name);
         if facts::first(&known, |q| q.preemptible) == Some(true) {
             let max_time = facts::first(&known, |q| q.max_time);

@@ -120,8 +120,16 @@ fn missing(case: &Case<'_>) -> Complaint {
         Some((Most::Minutes(max), from)) => Some((max, from)),
         _ => None,
     };
-    let errno = Errno::MissingTimeLimit;
-    Complaint { errno, ..too_long(case, "--time is not given".to_owned(), 1, limit) }
+    Complaint {
+        allowed: Some(wanted()),
+        errno: Errno::MissingTimeLimit,
+        ..too_long(case, "--time is not given".to_owned(), 1, limit)
+    }
+}
+
+/// What holds whatever the partition.
+fn wanted() -> Allowed {
+    Allowed { place: Place::Site, verb: ("wants", "want"), what: "a limit for every job".to_owned() }
 }
 
 fn too_long(case: &Case<'_>, asked: String, excess: u64, limit: Option<(u32, Place)>) -> Complaint {
@@ -145,11 +153,7 @@ fn too_long(case: &Case<'_>, asked: String, excess: u64, limit: Option<(u32, Pla
             Some((max, place)) => {
                 Allowed { place, verb: ("gives", "give"), what: format!("at most {}", Minutes(max)) }
             }
-            None => Allowed {
-                place: Place::Site,
-                verb: ("wants", "want"),
-                what: "a limit for every job".to_owned(),
-            },
+            None => wanted(),
         }),
         excess,
         options: vec!["time"],

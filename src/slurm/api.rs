@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
 use super::sys::{slurmdb_assoc_rec_t, slurmdb_qos_rec_t, slurmdb_user_rec_t};
+use crate::request::description::INFINITE;
 
 /// `assoc_mgr_lock_t` (assoc_mgr.h, unchanged 20.11 to 26.05): one `lock_level_t` for each list.
 #[repr(C)]
@@ -57,6 +58,8 @@ pub struct Api {
     pub bit_test: Option<unsafe extern "C" fn(*mut i64, i64) -> c_int>,
     pub bit_size: Option<unsafe extern "C" fn(*mut i64) -> i64>,
     // slurmctld only.
+    find_job_record: Option<unsafe extern "C" fn(u32) -> *mut c_void>,
+    find_job_array_rec: Option<unsafe extern "C" fn(u32, u32) -> *mut c_void>,
     default_part_name: Option<Data<*const c_char>>,
     acct_db_conn: Option<Data<*mut c_void>>,
     accounting_enforce: Option<Data<u16>>,
@@ -100,6 +103,8 @@ impl Api {
                 get_default_qos_info: symbol(c"assoc_mgr_get_default_qos_info"),
                 bit_test: symbol(c"slurm_bit_test").or_else(|| symbol(c"bit_test")),
                 bit_size: symbol(c"slurm_bit_size").or_else(|| symbol(c"bit_size")),
+                find_job_record: symbol(c"find_job_record"),
+                find_job_array_rec: symbol(c"find_job_array_rec"),
                 default_part_name: symbol(c"default_part_name").map(Data),
                 acct_db_conn: symbol(c"acct_db_conn").map(Data),
                 accounting_enforce: symbol(c"accounting_enforce").map(Data),
@@ -110,6 +115,21 @@ impl Api {
     /// Whether this process is slurmctld: nothing else has a default partition.
     pub fn is_slurmctld(&self) -> bool {
         self.default_part_name.is_some()
+    }
+
+    /// Whether this is the id of an array; `None` where slurmctld knows no such job. Only for the
+    /// hook. A single task's own id is no array's.
+    pub fn is_array(&self, job_id: u32) -> Option<bool> {
+        let (record, array) = (self.find_job_record?, self.find_job_array_rec?);
+        // "Any task of this array" (slurmctld.h): looked up by array id, which other jobs have not.
+        // SAFETY: both only search slurmctld's tables of jobs, under the job lock that slurmctld holds
+        // for reading or writing during the hook; what they return is not followed.
+        unsafe {
+            if !array(job_id, INFINITE).is_null() {
+                return Some(true);
+            }
+            (!record(job_id).is_null()).then_some(false)
+        }
     }
 
     /// The cluster's default partition; `None` where there is none. Only for the hook.

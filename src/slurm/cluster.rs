@@ -48,6 +48,15 @@ impl Cluster for Slurmctld<'_> {
         self.slurm.default_partition().map(CStr::to_string_lossy).filter(|n| !n.is_empty())
     }
 
+    /// A reservation without a partition of its own leaves the job in the cluster's default.
+    #[cfg(slurm_show_resv)]
+    fn reservation_partition(&self, reservation: &str) -> Option<String> {
+        let own = super::reservations::partition_of(reservation)?;
+        own.or_else(|| self.default_partition().map(std::borrow::Cow::into_owned))
+    }
+
+    /// Not known how to ask in this series.
+    #[cfg(not(slurm_show_resv))]
     fn reservation_partition(&self, _: &str) -> Option<String> {
         None
     }
@@ -104,8 +113,8 @@ impl Cluster for Slurmctld<'_> {
         })
     }
 
-    fn is_array(&self, _: u32) -> Option<bool> {
-        None
+    fn is_array(&self, job_id: u32) -> Option<bool> {
+        self.slurm.is_array(job_id)
     }
 }
 

@@ -127,7 +127,7 @@ impl Decision<'_> {
 
 /// The errno by Slurm's number for it.
 pub fn code(errno: Errno) -> c_int {
-    let code = match errno {
+    number(match errno {
         Errno::AccessDenied => sys::ESLURM_ACCESS_DENIED,
         Errno::InvalidPartitionName => sys::ESLURM_INVALID_PARTITION_NAME,
         Errno::InvalidQos => sys::ESLURM_INVALID_QOS,
@@ -137,6 +137,10 @@ pub fn code(errno: Errno) -> c_int {
         Errno::MissingTimeLimit => sys::ESLURM_MISSING_TIME_LIMIT,
         Errno::InvalidNodeCount => sys::ESLURM_INVALID_NODE_COUNT,
         Errno::AccountingPolicy => sys::ESLURM_ACCOUNTING_POLICY,
-    };
-    c_int::try_from(code).unwrap_or(-1)
+    })
+}
+
+/// An errno as a function returns it; `SLURM_ERROR` were it too large for that.
+pub fn number(errno: sys::slurm_err_t) -> c_int {
+    c_int::try_from(errno).unwrap_or(-1)
 }

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use super::authority::{is_operator, is_root};
 use super::cluster::Slurmctld;
-use super::decision::{Decision, Kind, code};
+use super::decision::{Decision, Kind, code, number};
 use super::reference::Reference;
-use super::sys::job_desc_msg_t;
+use super::sys::{self, job_desc_msg_t};
 use super::{SLURM_SUCCESS, admin_comment, clock, counters, guard, job_desc, log, snapshot};
 use crate::cluster::Cluster;
 use crate::judge::{accepted, judge};
@@ -53,6 +53,11 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
     let (verdict, reference, answer) = {
         // SAFETY: slurmctld's own, complete and unchanged while this block lasts.
         let description = unsafe { job_desc::read(desc) };
+        if let Some(field) = description.too_long() {
+            // As slurmctld will answer: said here, it costs nothing to find out.
+            log::info(&format!("refused uid={} for the length of {field}", description.user_id));
+            return number(sys::ESLURM_PATHNAME_TOO_LONG);
+        }
         let privileged = is_root(description.user_id) && is_root(submit_uid);
         let request = description.request(Message::Submit, submit_uid, privileged);
         #[cfg(feature = "test-hooks")]

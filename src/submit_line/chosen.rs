@@ -1,6 +1,6 @@
 //! The options that count: of several that set the same, the last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::getopt::Found;
 use super::options::{Arity, Opt, Value};
@@ -15,8 +15,6 @@ pub struct Given {
     pub value: Option<String>,
     /// Where it stands.
     pub place: Place,
-    /// By an environment variable. A script's options count like those of the command line.
-    pub by_environment: bool,
     /// Given later than everything with a smaller number.
     order: usize,
 }
@@ -25,6 +23,11 @@ pub struct Given {
 #[derive(Clone, Debug, Default)]
 pub struct Chosen {
     given: BTreeMap<&'static str, Given>,
+    /// Set last by a variable, or by sbatch's first pass. The client forgets options between
+    /// components, but not this of them.
+    marks: BTreeSet<&'static str>,
+    /// Some `--signal` so far said `B:`, which a later one does not take back.
+    pub signal_batch: bool,
     count: usize,
 }
 
@@ -32,6 +35,11 @@ impl Chosen {
     /// Takes an option from a script or a command line.
     pub fn take(&mut self, found: Found) -> Result<(), Problem> {
         self.set(found, false)
+    }
+
+    /// Takes an option from sbatch's first pass, which counts no more than a variable.
+    pub fn take_first(&mut self, found: Found) -> Result<(), Problem> {
+        self.set(found, true)
     }
 
     /// Takes an option from a variable. For a flag the value says whether it is set at all: empty,
@@ -48,6 +56,7 @@ impl Chosen {
                 let number = value::leading_number(&text).is_some_and(|(n, rest)| n != 0 && rest.is_empty());
                 if !(text.is_empty() || text.eq_ignore_ascii_case("yes") || number) {
                     self.forget(opt.key);
+                    self.marks.remove(opt.key);
                     return Ok(());
                 }
                 None
@@ -64,7 +73,15 @@ impl Chosen {
             return Err(Problem::client(ProblemKind::BadValue, Some(opt.name), place, words));
         }
         self.count += 1;
-        self.given.insert(opt.key, Given { opt, value, place, by_environment, order: self.count });
+        if opt.key == "signal" {
+            self.signal_batch |= value.as_deref().and_then(super::value::signal_option).is_some_and(|s| s.2);
+        }
+        if by_environment {
+            self.marks.insert(opt.key);
+        } else {
+            self.marks.remove(opt.key);
+        }
+        self.given.insert(opt.key, Given { opt, value, place, order: self.count });
         Ok(())
     }
 
@@ -83,14 +100,14 @@ impl Chosen {
         self.given.get(key)
     }
 
-    /// Whether it is set by a script or a command line.
+    /// Whether it is set by a script or a command line. Both count alike.
     pub fn by_user(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|g| !g.by_environment)
+        self.is_set(key) && !self.marks.contains(key)
     }
 
-    /// Whether it is set by a variable.
+    /// Whether the client takes it for set by a variable, even if it has been taken back since.
     pub fn by_environment(&self, key: &str) -> bool {
-        self.get(key).is_some_and(|g| g.by_environment)
+        self.marks.contains(key)
     }
 
     /// Whether it is set.

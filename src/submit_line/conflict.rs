@@ -59,7 +59,7 @@ impl Check<'_> {
     fn ntasks_per_gpu(&mut self) {
         const GPU: &str = "ntasks-per-gpu";
         const TRES: &str = "ntasks-per-tres";
-        if !self.chosen.is_set(GPU) && !self.chosen.is_set(TRES) {
+        if ![GPU, TRES].into_iter().any(|o| self.chosen.is_set(o) || self.chosen.by_environment(o)) {
             return;
         }
         let (gpu, tres) = (self.chosen.int(GPU), self.chosen.int(TRES));
@@ -93,7 +93,7 @@ impl Check<'_> {
             ("gpus-per-socket", "SLURM_GPUS_PER_SOCKET"),
             ("ntasks-per-node", "SLURM_NTASKS_PER_NODE"),
         ] {
-            if self.chosen.is_set(option) {
+            if self.chosen.is_set(option) || self.chosen.by_environment(option) {
                 self.excludes(option, variable);
             }
         }
@@ -181,16 +181,21 @@ impl Check<'_> {
         if by_user || (self.chosen.by_environment("hint") && variables) {
             self.chosen.forget("hint");
         } else if self.chosen.by_user("hint") {
-            for option in rivals {
+            // Taking --extra-node-info back takes back all that it may have set.
+            for option in rivals.into_iter().chain(["cores-per-socket", "sockets-per-node"]) {
                 self.chosen.forget(option);
             }
+        }
+        let unknown = self.chosen.text("hint").and_then(super::value::unknown_hint);
+        if let Some(hint) = unknown {
+            let words = format!("unrecognized --hint argument \"{hint}\", see --hint=help");
+            self.refuse(&["hint"], words);
         }
     }
 
     /// What one command checks for itself.
     fn own(&mut self) {
-        // sbatch forgets its first pass, and with it --quiet of the command line.
-        if self.command != Command::Sbatch && self.chosen.is_set("quiet") && self.chosen.is_set("verbose") {
+        if self.chosen.is_set("quiet") && self.chosen.is_set("verbose") {
             self.refuse(&["quiet", "verbose"], "don't specify both --verbose (-v) and --quiet (-Q)");
         }
         if self.chosen.is_set("bb") && self.chosen.is_set("bbf") {

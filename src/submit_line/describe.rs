@@ -29,6 +29,8 @@ pub struct Source<'s> {
     pub submit_line: String,
     /// Which component, where there are several.
     pub het_offset: Option<u32>,
+    /// The name that the client made up for an earlier component, and keeps.
+    pub made_up_name: Option<String>,
 }
 
 /// Checks the options of a component, and describes it as far as they go together.
@@ -51,8 +53,29 @@ pub fn describe(
         }
     };
     let counts = Counts::of(chosen, source, per_task.as_deref());
-    if command != Command::Sbatch && counts.ntasks <= 0 {
-        refuse(Some("ntasks"), format!("invalid number of tasks (-n {})", counts.ntasks));
+    if let Some(tasks) = counts.no_tasks {
+        refuse(Some("ntasks-per-node"), format!("invalid number of tasks (-n {tasks})"));
+    }
+    if counts.too_few_for_planes {
+        refuse(
+            Some("distribution"),
+            "Too few processes for the requested {plane,node} distribution".to_owned(),
+        );
+    }
+    if let Some((min, max)) = counts.crossed {
+        refuse(Some("nodes"), format!("invalid number of nodes (-N {min}-{max})"));
+    }
+    let arbitrary = |text: &str| {
+        let kind = text.split(',').next().unwrap_or(text);
+        kind.eq_ignore_ascii_case("arbitrary") || kind.eq_ignore_ascii_case("hostfile")
+    };
+    if chosen.text("distribution").is_some_and(arbitrary)
+        && !chosen.is_set("nodelist")
+        && (source.world.environment)("SLURM_HOSTFILE").is_none()
+    {
+        let words =
+            "With Arbitrary distribution you need to specify a nodelist or hostfile with the -w option";
+        refuse(Some("distribution"), words.to_owned());
     }
     let mut d = Description::default();
     if !chosen.is_set("test-only") {
@@ -86,6 +109,12 @@ struct Counts {
     sockets: Option<i64>,
     cores: Option<i64>,
     threads: Option<i64>,
+    /// Least and most nodes, where there are more of the one than of the other.
+    crossed: Option<(i64, i64)>,
+    /// A number of tasks below one, where the client takes none.
+    no_tasks: Option<i64>,
+    /// `--distribution=plane=N` with too few tasks for the nodes.
+    too_few_for_planes: bool,
 }
 
 impl Counts {
@@ -105,10 +134,13 @@ impl Counts {
             sockets: chosen.int("sockets-per-node"),
             cores: chosen.int("cores-per-socket"),
             threads: chosen.int("threads-per-core"),
+            crossed: None,
+            no_tasks: None,
+            too_few_for_planes: false,
         };
         c.cpus_per_task = per_task.and_then(cpus_of).or(c.cpus_per_task);
         c.topology(chosen);
-        c.listed_hosts(chosen, series);
+        c.listed_hosts(chosen, command, series);
         let fixed = c.max_nodes == 0 || c.min_nodes == c.max_nodes;
         if series < Series::V24_11 && !c.ntasks_set && (fixed || command != Command::Sbatch) {
             if let (Command::Sbatch | Command::Salloc, Some(per_node)) = (command, c.ntasks_per_node) {
@@ -119,6 +151,9 @@ impl Counts {
         if let Some(cpus) = c.cpus_per_task.filter(|&n| c.pn_min_cpus.unwrap_or(-1) < n) {
             c.pn_min_cpus = Some(cpus);
         }
+        c.crossed = (c.max_nodes != 0 && c.min_nodes > c.max_nodes).then_some((c.min_nodes, c.max_nodes));
+        c.no_tasks = (command != Command::Sbatch && c.ntasks <= 0).then_some(c.ntasks);
+        c.planes(chosen, command);
         c.massage(command, series, chosen.is_set("extra-node-info"));
         c
     }
@@ -147,15 +182,28 @@ impl Counts {
     }
 
     /// `--nodelist` fixes the number of nodes.
-    fn listed_hosts(&mut self, chosen: &Chosen, series: Series) {
+    fn listed_hosts(&mut self, chosen: &Chosen, command: Command, series: Series) {
         let Some(given) = chosen.get("nodelist").filter(|g| g.opt.name == "nodelist") else { return };
         let Some(hosts) = given.value.as_deref().and_then(hostlist::count).map(i64::from) else { return };
         if !self.nodes_set {
             self.min_nodes = hosts;
         } else if series < Series::V24_11 {
+            // srun took hosts off a list that was longer than the most nodes.
+            let cut = command == Command::Srun && self.max_nodes > 0;
+            let hosts = if cut { hosts.min(self.max_nodes) } else { hosts };
             self.min_nodes = self.min_nodes.max(hosts);
         }
         self.nodes_set = true;
+    }
+
+    /// srun does not look.
+    fn planes(&mut self, chosen: &Chosen, command: Command) {
+        let size =
+            chosen.text("distribution").and_then(|t| t.split_once('=')).and_then(|(_, n)| n.parse().ok());
+        let Some(size) = size.filter(|&n: &i64| n > 0 && command != Command::Srun) else { return };
+        let short =
+            self.ntasks / size < self.min_nodes || (command == Command::Sbatch && self.min_nodes <= 0);
+        self.too_few_for_planes = short && (self.min_nodes - 1).saturating_mul(size) >= self.ntasks;
     }
 
     /// "Massage the numbers" of `_opt_verify`.
@@ -396,9 +444,9 @@ fn behaviour(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>)
     if let Some(given) = chosen.get("requeue") {
         d.requeue = u16::from(given.opt.name == "requeue");
     }
-    if let Some((signal, seconds, batch)) = chosen.text("signal").and_then(value::signal_option) {
+    if let Some((signal, seconds, _)) = chosen.text("signal").and_then(value::signal_option) {
         (d.warn_signal, d.warn_time) = (signal, seconds);
-        d.warn_flags = if batch { KILL_JOB_BATCH } else { 0 };
+        d.warn_flags = if chosen.signal_batch { KILL_JOB_BATCH } else { 0 };
     }
     d.dependency = text("dependency");
     d.comment = text("comment");
@@ -433,14 +481,16 @@ fn priority(chosen: &Chosen, uid: u32) -> u32 {
 
 fn files(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>) {
     let directory = source.world.directory;
-    let work_dir = match chosen.text("chdir") {
+    // salloc goes there itself once it has the nodes.
+    let chdir = chosen.text("chdir").filter(|_| source.command != Command::Salloc);
+    let work_dir = match chdir {
         Some(dir) if dir.starts_with('/') => dir.to_owned(),
         Some(dir) => format!("{directory}/{dir}"),
         None => directory.to_owned(),
     };
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let first = source.arguments.first().map(String::as_str);
-    d.name = owned(chosen.text("job-name"));
+    d.name = owned(chosen.text("job-name").or(source.made_up_name.as_deref()));
     d.submit_line = Some(source.submit_line.clone().into());
     match source.command {
         Command::Sbatch => {
@@ -473,19 +523,22 @@ fn files(d: &mut Description<'static>, chosen: &Chosen, source: &Source<'_>) {
             d.name.get_or_insert_with(|| made_up.into());
         }
     }
-    if let Some((command, arguments)) = source.arguments.split_first() {
-        d.command = Some(command.clone().into());
-        d.arguments = digest(arguments.iter().map(|a| a.as_bytes()));
-    }
+    // Up to 22.05 srun hands on the command alone, and salloc nothing.
+    let handed_on = match source.command {
+        Command::Srun if source.series < Series::V24_11 => source.arguments.get(..1),
+        Command::Salloc if source.series < Series::V24_11 => None,
+        _ => Some(source.arguments),
+    };
+    let handed_on = handed_on.unwrap_or(&[]);
+    d.command = owned(handed_on.first().map(String::as_str));
+    d.arguments = digest(handed_on.iter().skip(1).map(|a| a.as_bytes()));
     d.work_dir = Some(work_dir.into());
 }
 
-/// `SLURM_EXPORT_ENV` of the job's environment. sbatch sets it, unless it is set already; with
-/// `--export` anything but `ALL` the surrounding environment does not go along.
+/// `SLURM_EXPORT_ENV` of the job's environment. sbatch sets it, unless it is set already; variables
+/// of Slurm's own go along whatever `--export` says.
 fn export(chosen: &Chosen, world: &World<'_>) -> Option<crate::request::Text<'static>> {
     let around = (world.environment)(crate::request::description::EXPORT_ENV);
-    match chosen.text("export") {
-        Some(text) if !text.eq_ignore_ascii_case("ALL") => Some(text.to_owned().into()),
-        _ => around.map(Into::into),
-    }
+    let asked = chosen.text("export").filter(|text| !text.eq_ignore_ascii_case("ALL"));
+    around.or_else(|| asked.map(str::to_owned)).map(Into::into)
 }

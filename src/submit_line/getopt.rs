@@ -27,12 +27,18 @@ pub struct Found {
 /// What a row of words holds.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
-    /// The options in order.
-    pub found: Vec<Found>,
-    /// What getopt complains of. The client stops at the first; they are all here.
-    pub problems: Vec<Problem>,
+    /// In order: options, and what getopt complains of. The client stops at the first complaint;
+    /// they are all here.
+    pub items: Vec<Result<Found, Problem>>,
     /// Index of the first word that is no option.
     pub rest: usize,
+}
+
+impl Parsed {
+    /// The options alone.
+    pub fn found(&self) -> impl DoubleEndedIterator<Item = &Found> {
+        self.items.iter().filter_map(|item| item.as_ref().ok())
+    }
 }
 
 /// Reads options from `words` (without the command's own name).
@@ -71,7 +77,7 @@ fn long_option(
         None => (text, None),
     };
     let mut complain = |kind, words: String, option| {
-        parsed.problems.push(Problem::client(kind, option, word.place, words));
+        parsed.items.push(Err(Problem::client(kind, option, word.place, words)));
     };
     let opt = match named(name, table) {
         Named::One(opt) => opt,
@@ -98,11 +104,11 @@ fn long_option(
             false
         }
         (Arity::Required, None, Some(next)) => {
-            parsed.found.push(Found { opt, value: Some(next.to_owned()), place: word.place });
+            parsed.items.push(Ok(Found { opt, value: Some(next.to_owned()), place: word.place }));
             true
         }
         (_, value, _) => {
-            parsed.found.push(Found { opt, value: value.map(str::to_owned), place: word.place });
+            parsed.items.push(Ok(Found { opt, value: value.map(str::to_owned), place: word.place }));
             false
         }
     }
@@ -119,28 +125,28 @@ fn short_options(
     while let Some(letter) = rest.next() {
         let Some(opt) = table.iter().copied().find(|o| o.short == Some(letter)) else {
             let words = format!("invalid option -- '{letter}'");
-            parsed.problems.push(Problem::client(ProblemKind::Unknown, None, word.place, words));
+            parsed.items.push(Err(Problem::client(ProblemKind::Unknown, None, word.place, words)));
             continue;
         };
         let attached = Some(rest.as_str()).filter(|r| !r.is_empty());
         match (opt.arity, attached, next) {
-            (Arity::No, ..) => parsed.found.push(Found { opt, value: None, place: word.place }),
+            (Arity::No, ..) => parsed.items.push(Ok(Found { opt, value: None, place: word.place })),
             (Arity::Optional, attached, _) => {
-                parsed.found.push(Found { opt, value: attached.map(str::to_owned), place: word.place });
+                parsed.items.push(Ok(Found { opt, value: attached.map(str::to_owned), place: word.place }));
                 return false;
             }
             (Arity::Required, Some(value), _) => {
-                parsed.found.push(Found { opt, value: Some(value.to_owned()), place: word.place });
+                parsed.items.push(Ok(Found { opt, value: Some(value.to_owned()), place: word.place }));
                 return false;
             }
             (Arity::Required, None, Some(next)) => {
-                parsed.found.push(Found { opt, value: Some(next.to_owned()), place: word.place });
+                parsed.items.push(Ok(Found { opt, value: Some(next.to_owned()), place: word.place }));
                 return true;
             }
             (Arity::Required, None, None) => {
                 let words = format!("option requires an argument -- '{letter}'");
                 let problem = Problem::client(ProblemKind::MissingValue, Some(opt.name), word.place, words);
-                parsed.problems.push(problem);
+                parsed.items.push(Err(problem));
                 return false;
             }
         }
@@ -176,11 +182,14 @@ mod tests {
         line.iter().enumerate().map(word).collect()
     }
 
-    fn read(line: &[&str]) -> (Vec<(&'static str, Option<String>)>, Vec<String>, usize) {
+    /// Names and values, complaints, and where the options end.
+    type Outcome = (Vec<(&'static str, Option<String>)>, Vec<String>, usize);
+
+    fn read(line: &[&str]) -> Outcome {
         let table: Vec<_> = options::of(Command::Sbatch, Series::V26_05).collect();
         let parsed = parse(&words(line), &table);
-        let found = parsed.found.into_iter().map(|f| (f.opt.name, f.value)).collect();
-        (found, parsed.problems.into_iter().map(|p| p.message).collect(), parsed.rest)
+        let found = parsed.found().map(|f| (f.opt.name, f.value.clone())).collect();
+        (found, parsed.items.into_iter().filter_map(Result::err).map(|p| p.message).collect(), parsed.rest)
     }
 
     #[test]

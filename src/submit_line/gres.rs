@@ -31,6 +31,7 @@ pub fn with_prefix(text: &str, prefix: &str) -> String {
 /// Fills in what follows; the error is what the client says.
 pub fn derive(d: &mut Description<'static>, series: Series) -> Result<(), String> {
     implied_tasks(d);
+    well_formed(d)?;
     let mut asked = Vec::new();
     collect(d, &mut asked);
     let gpus_asked = asked.iter().any(|a: &Asked| a.name == "gpu" && a.total > 0);
@@ -46,7 +47,12 @@ pub fn derive(d: &mut Description<'static>, series: Series) -> Result<(), String
         return Err(format!("Requested cpus_per_tres={text} but did not request any GPU."));
     }
     for one in &mut asked {
-        fits(one, d)?;
+        fits(one, d, series)?;
+    }
+    // GPUs whole and GPUs in shares are one or the other.
+    let has = |name: &str| asked.iter().any(|a| a.name == name && a.total > 0);
+    if has("gpu") && (has("shard") || has("mps")) {
+        return Err("Invalid generic resource (gres) specification".to_owned());
     }
     for typed in asked.iter().filter(|a| a.kind.is_some()) {
         let bare = asked.iter().find(|a| a.name == typed.name && a.kind.is_none());
@@ -61,6 +67,20 @@ pub fn derive(d: &mut Description<'static>, series: Series) -> Result<(), String
     }
     if series >= Series::V26_05 && d.cpus_per_task != NO_VAL16 && d.num_tasks != NO_VAL {
         raise_min_cpus(d, u64::from(d.cpus_per_task).saturating_mul(u64::from(d.num_tasks)));
+    }
+    Ok(())
+}
+
+/// A count that is left out behind its separator is none, and `=` needs a number.
+fn well_formed(d: &Description<'static>) -> Result<(), String> {
+    let lists = [&d.tres_per_job, &d.tres_per_node, &d.tres_per_socket, &d.tres_per_task];
+    let items = lists.into_iter().flatten().flat_map(|text| text.split(','));
+    for item in items.filter(|i| i.starts_with("gres")) {
+        let number = item.rsplit_once('=').map(|(_, n)| n);
+        if item.ends_with([':', '=']) || number.is_some_and(|n| !n.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            return Err("Invalid generic resource (gres) specification".to_owned());
+        }
     }
     Ok(())
 }
@@ -188,7 +208,7 @@ fn tasks_of_gpus(d: &mut Description<'static>, asked: &mut Vec<Asked>, gpus: boo
 }
 
 /// Whether the amounts of one resource agree; each that follows from others is filled in.
-fn fits(a: &mut Asked, d: &mut Description<'static>) -> Result<(), String> {
+fn fits(a: &mut Asked, d: &mut Description<'static>, series: Series) -> Result<(), String> {
     let n = a.name.clone();
     let refuse = |words: String| Err(words);
     let above = |part: u64, whole: u64| part > 0 && whole > 0 && part > whole;
@@ -240,7 +260,7 @@ fn fits(a: &mut Asked, d: &mut Description<'static>) -> Result<(), String> {
         ));
     }
     if a.per_task > 0 {
-        per_task(a, d)?;
+        per_task(a, d, series)?;
     }
     if a.per_job > 0 {
         let count = u32::try_from(a.per_job).unwrap_or(NO_VAL - 1);
@@ -254,7 +274,7 @@ fn fits(a: &mut Asked, d: &mut Description<'static>) -> Result<(), String> {
     Ok(())
 }
 
-fn per_task(a: &mut Asked, d: &mut Description<'static>) -> Result<(), String> {
+fn per_task(a: &mut Asked, d: &mut Description<'static>, series: Series) -> Result<(), String> {
     let n = &a.name;
     let narrow = |n: u64| u16::try_from(n).unwrap_or(NO_VAL16 - 1);
     if a.per_job > 0 {
@@ -271,9 +291,10 @@ fn per_task(a: &mut Asked, d: &mut Description<'static>) -> Result<(), String> {
             ));
         }
     } else if d.num_tasks == NO_VAL {
+        let either = if series < Series::V24_11 { "" } else { " or --tres-per-task" };
         return Err(format!(
-            "Failed to validate job spec. --{n}s-per-task or --tres-per-task used without either --{n}s or \
-             -n/--ntasks is not allowed."
+            "Failed to validate job spec. --{n}s-per-task{either} used without either --{n}s or -n/--ntasks \
+             is not allowed."
         ));
     } else {
         a.per_job = u64::from(d.num_tasks).saturating_mul(a.per_task);

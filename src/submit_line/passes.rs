@@ -74,6 +74,11 @@ impl CommandLine {
         }
     }
 
+    /// `--chdir`, where sbatch looks for its script first.
+    pub fn directory(&self) -> Option<&str> {
+        self.first.found().rev().find(|f| f.opt.name == "chdir")?.value.as_deref()
+    }
+
     /// Whether sbatch reads its script from standard input.
     pub fn reads_standard_input(&self) -> bool {
         self.command == Command::Sbatch
@@ -83,11 +88,11 @@ impl CommandLine {
     }
 
     fn is_external(&self) -> bool {
-        self.first.found.iter().any(|f| f.opt.name == "external")
+        self.first.found().any(|f| f.opt.name == "external")
     }
 
     fn wrapped(&self) -> Option<&str> {
-        let wraps = self.first.found.iter().rev().filter(|f| f.opt.name == "wrap");
+        let wraps = self.first.found().rev().filter(|f| f.opt.name == "wrap");
         wraps.filter_map(|f| f.value.as_deref()).next()
     }
 
@@ -104,25 +109,28 @@ impl CommandLine {
     }
 
     fn batch(&self, world: &World<'_>, script: Option<Script<'_>>) -> Submission {
-        let mut submission = Submission { problems: self.first.problems.clone(), ..Submission::default() };
+        let mut submission = Submission::default();
         submission.problems.extend(self.prints_only());
+        let mut chosen = Chosen::default();
+        // The first pass takes the whole command line, of all components. What is not for each
+        // component stays, as if a variable had set it.
+        for item in self.first.items.iter().cloned() {
+            submission.problems.extend(item.and_then(|found| chosen.take_first(found)).err());
+        }
         let wrapped = self.wrapped();
         if let (Some(_), Some(word)) = (wrapped, self.arguments().first()) {
             let words = "Script arguments not permitted with --wrap option".to_owned();
             submission.problems.push(Problem::client(ProblemKind::Conflict, Some("wrap"), word.place, words));
         }
+        if let Some(words) = script.filter(|_| wrapped.is_none()).and_then(|s| script::refusal(s.text)) {
+            let place = Place::Script { line: 1, column: 1 };
+            submission.problems.push(Problem::client(ProblemKind::Script, None, place, words.to_owned()));
+        }
         let text = match (wrapped, script) {
             (Some(command), _) => {
                 Some(format!("#!/bin/sh\n# This script was created by sbatch --wrap.\n\n{command}\n"))
             }
-            (None, Some(script)) => {
-                if let Some(words) = script::refusal(script.text) {
-                    let place = Place::Script { line: 1, column: 1 };
-                    let words = words.to_owned();
-                    submission.problems.push(Problem::client(ProblemKind::Script, None, place, words));
-                }
-                Some(script.text.to_owned())
-            }
+            (None, Some(script)) => Some(script.text.to_owned()),
             (None, None) => None,
         };
         let mut arguments: Vec<String> = self.arguments().iter().map(|w| w.text.clone()).collect();
@@ -133,7 +141,6 @@ impl CommandLine {
         let directives = script.filter(|_| wrapped.is_none());
         let end = self.words.len().saturating_sub(arguments.len());
         let mut words = self.words.get(..end).unwrap_or(&[]);
-        let mut chosen = Chosen::default();
         for index in 0.. {
             chosen.next_component();
             let mut more = false;
@@ -142,11 +149,10 @@ impl CommandLine {
             }
             self.variables(world, &mut chosen, &mut submission.problems);
             let parsed = getopt::parse(words, &self.table);
-            for found in parsed.found {
-                // Read in the first pass, so that --wrap in a script means nothing.
-                let early = found.opt.early && found.opt.name != "wrap";
-                if !early {
-                    submission.problems.extend(chosen.take(found).err());
+            for item in parsed.items {
+                let passed_over = item.as_ref().is_ok_and(|f| f.opt.early);
+                if !passed_over {
+                    submission.problems.extend(item.and_then(|found| chosen.take(found)).err());
                 }
             }
             let next = next_component(words, parsed.rest);
@@ -160,16 +166,26 @@ impl CommandLine {
                 wrapped: wrapped.is_some(),
                 submit_line: self.line(&self.words),
                 het_offset: (index > 0 || !is_last).then_some(index as u32),
+                made_up_name: submission.made_up_name(&chosen),
             };
             submission.components.push(component(&mut chosen, &source, &mut submission.problems));
             if is_last {
                 break;
             }
-            words = next.unwrap_or(words.get(words.len()..).unwrap_or(&[]));
+            // Components that only the script has get the last options of the command line too.
+            words = next.unwrap_or(words);
         }
         if let Some(script) = directives {
             submission.problems.extend(script::overlooked(script.text));
         }
+        keep_nodes_apart(&mut submission.components);
+        // Each pass says the same of the same option.
+        let mut told: Vec<Problem> = Vec::new();
+        submission.problems.retain(|p| {
+            let new = !told.contains(p);
+            told.extend(new.then(|| p.clone()));
+            new
+        });
         submission
     }
 
@@ -181,16 +197,16 @@ impl CommandLine {
         problems: &mut Vec<Problem>,
     ) -> bool {
         let file = script.path.rsplit('/').next().unwrap_or(script.path);
-        let directives = script::directives(script.text, file, index);
+        let directives = script::directives(script.text, file, index, self.series);
         problems.extend(directives.problems);
         let parsed = getopt::parse(&directives.words, &self.table);
-        problems.extend(parsed.problems);
-        for found in parsed.found {
-            if found.opt.early {
-                let words = format!("--{} in a script is not read", found.opt.name);
-                problems.push(Problem::note(found.place, words));
-            } else {
-                problems.extend(chosen.take(found).err());
+        for item in parsed.items {
+            match item {
+                Ok(found) if found.opt.early => {
+                    let words = format!("--{} in a script is not read", found.opt.name);
+                    problems.push(Problem::note(found.place, words));
+                }
+                item => problems.extend(item.and_then(|found| chosen.take(found)).err()),
             }
         }
         if let Some(word) = directives.words.get(parsed.rest) {
@@ -220,22 +236,19 @@ impl CommandLine {
             chosen.next_component();
             self.variables(world, &mut chosen, &mut submission.problems);
             let parsed = getopt::parse(words, &self.table);
-            submission.problems.extend(parsed.problems);
-            for found in parsed.found {
-                submission.problems.extend(chosen.take(found).err());
+            for item in parsed.items {
+                submission.problems.extend(item.and_then(|found| chosen.take(found)).err());
             }
-            let rest = words.get(parsed.rest..).unwrap_or(&[]);
-            // srun takes a command for each component, salloc only behind the last.
-            let end = match self.command {
-                Command::Srun => rest.iter().position(|w| w.text == ":"),
-                Command::Sbatch | Command::Salloc => {
-                    (rest.first().map(|w| w.text.as_str()) == Some(":")).then_some(0)
-                }
+            let (own, next) = self.split(words, parsed.rest);
+            let arguments: Vec<String> = match own {
+                [] if self.command == Command::Srun => self.next_command(next),
+                own => own.iter().map(|w| w.text.clone()).collect(),
             };
-            let own = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
-            let next = end.and_then(|end| rest.get(end + 1..));
-            let arguments: Vec<String> = own.iter().map(|w| w.text.clone()).collect();
-            if self.command == Command::Srun && arguments.is_empty() && !chosen.is_set("test-only") {
+            if self.command == Command::Srun
+                && arguments.is_empty()
+                && next.is_none()
+                && !chosen.is_set("test-only")
+            {
                 submission.problems.push(Problem {
                     kind: ProblemKind::MissingValue,
                     option: None,
@@ -250,8 +263,10 @@ impl CommandLine {
                 arguments: &arguments,
                 script: None,
                 wrapped: false,
-                submit_line: self.line(words),
+                // srun hands on all of it with each component, salloc from the component on.
+                submit_line: self.line(if self.command == Command::Salloc { words } else { &self.words }),
                 het_offset: (index > 0 || next.is_some()).then_some(index),
+                made_up_name: submission.made_up_name(&chosen),
             };
             submission.components.push(component(&mut chosen, &source, &mut submission.problems));
             match next {
@@ -259,12 +274,37 @@ impl CommandLine {
                 None => break,
             }
         }
+        keep_nodes_apart(&mut submission.components);
         submission
+    }
+
+    /// Command and arguments of a component, and what follows its separator. srun takes a command
+    /// for each component, salloc only behind the last.
+    fn split<'l>(&self, words: &'l [Word], rest: usize) -> (&'l [Word], Option<&'l [Word]>) {
+        let rest = words.get(rest..).unwrap_or(&[]);
+        let end = match self.command {
+            Command::Srun => rest.iter().position(|w| w.text == ":"),
+            Command::Sbatch | Command::Salloc => rest.first().is_some_and(|w| w.text == ":").then_some(0),
+        };
+        let own = rest.get(..end.unwrap_or(rest.len())).unwrap_or(rest);
+        (own, end.and_then(|end| rest.get(end.saturating_add(1)..)))
+    }
+
+    /// The command of the next component that has one: srun gives it to those without.
+    fn next_command(&self, mut words: Option<&[Word]>) -> Vec<String> {
+        while let Some(component) = words {
+            let (own, next) = self.split(component, getopt::parse(component, &self.table).rest);
+            if !own.is_empty() {
+                return own.iter().map(|w| w.text.clone()).collect();
+            }
+            words = next;
+        }
+        Vec::new()
     }
 
     /// srun within a job starts a step, and slurmctld's hook hears nothing of it.
     fn step(&self, world: &World<'_>) -> Option<Problem> {
-        let jobid = self.first.found.iter().find(|f| f.opt.name == "jobid");
+        let jobid = self.first.found().find(|f| f.opt.name == "jobid");
         let variable = (world.environment)("SLURM_JOB_ID").map(|_| Place::Environment("SLURM_JOB_ID"));
         let place = jobid.map(|f| f.place).or(variable)?;
         let message = "srun within a job starts a step of it, and submits nothing".to_owned();
@@ -273,7 +313,7 @@ impl CommandLine {
 
     /// Options that make the command print something and end.
     fn prints_only(&self) -> Option<Problem> {
-        let found = self.first.found.iter().find(|f| match f.opt.name {
+        let found = self.first.found().find(|f| match f.opt.name {
             "help" | "usage" | "version" | "autocomplete" => true,
             "gres" | "hint" | "mem-bind" | "cpu-bind" | "gpu-bind" => {
                 matches!(f.value.as_deref(), Some("help"))
@@ -287,7 +327,7 @@ impl CommandLine {
         Some(Problem { kind: ProblemKind::NoSubmission, option: Some(found.opt.name), place, message })
     }
 
-    /// The command line as the client hands it on; srun and salloc begin at the component.
+    /// The command line as the client hands it on, from a component on.
     fn line(&self, from: &[Word]) -> String {
         let whole = from.len() == self.words.len();
         let mut line = if whole { self.name.clone() } else { ":".to_owned() };
@@ -296,6 +336,30 @@ impl CommandLine {
             line.push_str(&word.text);
         }
         line
+    }
+}
+
+impl Submission {
+    /// The name that the client made up for the first component. It stays, for nobody takes it
+    /// back.
+    fn made_up_name(&self, chosen: &Chosen) -> Option<String> {
+        let named = chosen.is_set("job-name");
+        let first = self.components.first().filter(|_| !named)?;
+        first.request.name.as_deref().map(str::to_owned)
+    }
+}
+
+/// The nodes that one component names are none for the others. slurmctld says so in their
+/// descriptions, ahead of the hook (`_exclude_het_job_nodes`, proc_req.c).
+fn keep_nodes_apart(components: &mut [Component]) {
+    let named: Vec<_> = components.iter().map(|c| c.request.req_nodes.clone()).collect();
+    for (index, component) in components.iter_mut().enumerate() {
+        let others = named.iter().enumerate().filter(|(other, _)| *other != index);
+        for nodes in others.filter_map(|(_, nodes)| nodes.as_deref()) {
+            let excluded = component.request.exc_nodes.take();
+            let all = excluded.map_or_else(|| nodes.to_owned(), |before| format!("{before},{nodes}"));
+            component.request.exc_nodes = Some(all.into());
+        }
     }
 }
 

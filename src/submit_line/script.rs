@@ -6,7 +6,7 @@
 
 use super::getopt::Word;
 use super::value::is_space;
-use super::{Place, Problem, ProblemKind};
+use super::{Place, Problem, ProblemKind, Series};
 
 /// The directives of one component of a job.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Directives {
 }
 
 /// The directives of component `component` (from 0). `file` is what sbatch calls the script.
-pub fn directives(text: &str, file: &str, component: usize) -> Directives {
+pub fn directives(text: &str, file: &str, component: usize, series: Series) -> Directives {
     let mut found = Directives::default();
     let mut at = 0;
     for line in lines(text) {
@@ -33,7 +33,7 @@ pub fn directives(text: &str, file: &str, component: usize) -> Directives {
             break;
         }
         if at == component {
-            line_words(directive, line.number, column, file, &mut found);
+            line_words(directive, (line.number, column), file, series, &mut found);
         }
     }
     found
@@ -78,7 +78,13 @@ fn separator(directive: &str) -> Option<usize> {
 }
 
 /// The words of one line, `get_argument` of sbatch/opt.c over and over.
-fn line_words(text: &str, line: usize, column: usize, file: &str, found: &mut Directives) {
+fn line_words(
+    text: &str,
+    (line, column): (usize, usize),
+    file: &str,
+    series: Series,
+    found: &mut Directives,
+) {
     let chars: Vec<char> = text.chars().collect();
     let mut at = 0;
     loop {
@@ -96,7 +102,7 @@ fn line_words(text: &str, line: usize, column: usize, file: &str, found: &mut Di
             found.problems.push(Problem::client(ProblemKind::Script, None, place, words));
             return;
         }
-        match word(&chars, &mut at) {
+        match word(&chars, &mut at, series) {
             Ok(Some(text)) => found.words.push(Word { text, place }),
             Ok(None) => return,
             Err(quote) => {
@@ -110,7 +116,7 @@ fn line_words(text: &str, line: usize, column: usize, file: &str, found: &mut Di
 
 /// One word from `at` on, which is moved behind it. `None` where nothing was copied, which also
 /// ends the line: an empty pair of quotes, or a comment. The error is the quote left open.
-fn word(chars: &[char], at: &mut usize) -> Result<Option<String>, char> {
+fn word(chars: &[char], at: &mut usize, series: Series) -> Result<Option<String>, char> {
     let mut text: Option<String> = None;
     let mut quote: Option<char> = None;
     let mut escaped = false;
@@ -119,7 +125,7 @@ fn word(chars: &[char], at: &mut usize) -> Result<Option<String>, char> {
             escaped = false;
         } else if c == '\\' {
             *at += 1;
-            if chars.get(*at) == Some(&' ') {
+            if chars.get(*at) == Some(&' ') && series >= Series::V24_11 {
                 text.get_or_insert_default().push(' ');
                 *at += 1;
             } else {
@@ -195,7 +201,8 @@ pub fn refusal(text: &str) -> Option<&'static str> {
         Some("Batch script contains only whitespace!")
     } else if !text.starts_with("#!") {
         Some(
-            "This does not look like a batch script: the first line must start with #! and an interpreter's path",
+            "This does not look like a batch script. The first line must start with #! followed by the path to an \
+             interpreter.",
         )
     } else if text.contains('\0') {
         Some("The Slurm controller does not allow scripts that contain a NULL character '\\0'.")
@@ -212,11 +219,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn words(text: &str) -> Vec<String> {
-        directives(text, "job.sh", 0).words.into_iter().map(|w| w.text).collect()
+        directives(text, "job.sh", 0, Series::LATEST).words.into_iter().map(|w| w.text).collect()
     }
 
     fn problems(text: &str) -> Vec<String> {
-        directives(text, "job.sh", 0).problems.into_iter().map(|p| p.message).collect()
+        directives(text, "job.sh", 0, Series::LATEST).problems.into_iter().map(|p| p.message).collect()
     }
 
     #[test]
@@ -258,6 +265,12 @@ mod tests {
     }
 
     #[test]
+    fn a_blank_behind_a_backslash_is_a_blank_in_22_05() {
+        let found = directives("#SBATCH --comment=a\\ b\n", "x", 0, Series::V22_05);
+        assert_eq!(found.words.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), ["--comment=a", "b"]);
+    }
+
+    #[test]
     fn an_open_quote_and_a_colon_end_sbatch() {
         assert_eq!(problems("#!/bin/sh\n#SBATCH -J \"a b\n"), ["job.sh: line 2: Unmatched `\"` in [\"a b]"]);
         assert_eq!(problems("#SBATCH : -n1\n"), ["job.sh: line 1: Unexpected `:` in [: -n1]"]);
@@ -267,7 +280,7 @@ mod tests {
     fn components_are_told_apart() {
         let text = "#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2\n#SBATCH PACKJOB -n9\n#SBATCH -n3\n";
         let of = |i| {
-            let d = directives(text, "x", i);
+            let d = directives(text, "x", i, Series::LATEST);
             (d.words.into_iter().map(|w| w.text).collect::<Vec<_>>(), d.more)
         };
         assert_eq!(of(0), (vec!["-n1".to_owned()], true));
@@ -278,7 +291,7 @@ mod tests {
 
     #[test]
     fn places_are_lines_and_columns() {
-        let found = directives("#!/bin/sh\n#SBATCH  -N2 --hold\n", "x", 0);
+        let found = directives("#!/bin/sh\n#SBATCH  -N2 --hold\n", "x", 0, Series::LATEST);
         let places: Vec<_> = found.words.iter().map(|w| w.place).collect();
         assert_eq!(places, [Place::Script { line: 2, column: 10 }, Place::Script { line: 2, column: 14 }]);
     }
@@ -303,7 +316,7 @@ mod tests {
         #[test]
         fn any_script_is_read_without_a_panic(text in "(#SBATCH|#SLURM|hetjob|[ \\t\\n\"'\\\\#:a=-]|\\PC){0,60}") {
             for component in 0..3 {
-                let _ = directives(&text, "x", component);
+                let _ = directives(&text, "x", component, Series::LATEST);
             }
             let _ = (overlooked(&text), refusal(&text));
         }

@@ -316,6 +316,14 @@ pub(super) fn signal(value: Option<&str>) -> Checked {
     refuse(value.and_then(signal_option).is_none(), || invalid("signal"))
 }
 
+/// srun and salloc know no `B:` up to 25.11.
+pub(super) fn signal_of_all(value: Option<&str>) -> Checked {
+    let text = value.unwrap_or("");
+    let text = text.strip_prefix(['R', 'r']).unwrap_or(text);
+    refuse(text.starts_with(['B', 'b']), || invalid("signal"))?;
+    signal(value)
+}
+
 pub(super) fn kill_on_invalid_dep(value: Option<&str>) -> Checked {
     refuse(!is_any_of(value, &["yes", "no"]), || invalid("kill-on-invalid-dep"))
 }
@@ -353,13 +361,10 @@ pub(super) fn extra_node_info(value: Option<&str>) -> Checked {
     socket_core_thread(value.unwrap_or("")).map(|_| ())
 }
 
-pub(super) fn hint(value: Option<&str>) -> Checked {
+/// The first word of `--hint` that is none. The client looks only when all options are read.
+pub fn unknown_hint(text: &str) -> Option<String> {
     const HINTS: &[&str] = &["compute_bound", "memory_bound", "multithread", "nomultithread", "help"];
-    let unknown = value.unwrap_or("").split(',').find(|h| !is_any_of(Some(h), HINTS));
-    match unknown {
-        Some(hint) => Err(format!("unrecognized --hint argument \"{hint}\", see --hint=help")),
-        None => Ok(()),
-    }
+    text.split(',').find(|h| !is_any_of(Some(h), HINTS)).map(str::to_owned)
 }
 
 pub(super) fn switches(value: Option<&str>) -> Checked {

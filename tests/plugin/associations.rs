@@ -14,11 +14,16 @@ fn the_cache_decides_who_may_use_a_lent_partition() {
         let plugin = Plugin::start(stubs);
         let lent = |uid| Job::by(stubs, uid).text("partition", "lent");
 
-        // bio, default QoS high: too high, as if it were typed.
-        let answer = plugin.submit(&mut lent(1001));
+        // bio owns nothing: the lent QoS is filled in.
+        let mut job = lent(1001);
+        assert_eq!(plugin.submit(&mut job).code, 0);
+        assert_eq!(job.get("qos").as_deref(), Some("scavenger"));
+        drop(job);
+        // Where it cannot be, the default QoS counts as if it were typed.
+        let answer = plugin.submit(&mut lent(1001).text("partition", "gpu,lent"));
         let message = answer.message.unwrap_or_default();
         assert_ne!(answer.code, 0, "{message}");
-        assert!(message.contains("[qos-entitlement]") && message.contains("default QoS high"), "{message}");
+        assert!(message.contains("[qos-entitlement]") && message.contains("default high"), "{message}");
 
         // The owner, by the default account.
         assert_eq!(plugin.submit(&mut lent(1002)).code, 0);

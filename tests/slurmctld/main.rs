@@ -16,6 +16,7 @@
 mod clients;
 mod doors;
 mod entitlement;
+mod habits;
 mod leftovers;
 mod policy_file;
 mod records;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         doors::CASES,
         clients::CASES,
         entitlement::CASES,
+        habits::CASES,
         policy_file::CASES,
         spank::CASES,
         leftovers::CASES,

@@ -56,14 +56,28 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
     let today = policy_file::today();
     let person = people::person(verb.user.as_deref())?;
     let jobs = Job::all(verb)?;
+    let series = verb.slurm.or_else(slurm::installed_series).unwrap_or(Series::LATEST);
+
+    // First what is to be judged, so that a wrong name is all that is told.
+    let several = jobs.len() > 1;
+    let mut exit = Exit::Yes;
+    let mut read = Vec::new();
+    for job in jobs {
+        match job.read(series, &person) {
+            Ok(submission) => read.push((job, submission)),
+            // One script that cannot be read keeps no other from being judged.
+            Err(failure) if several => {
+                output::complain(&failure);
+                exit = Exit::Failed;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
     let found = policy_file::find(common.policy.as_deref(), today)?;
     let policy = &found.policy;
     let cluster = Stated { policy, check: verb };
-    let series = verb.slurm.or_else(slurm::installed_series).unwrap_or(Series::LATEST);
-
     let mut checked = Vec::new();
-    for job in jobs {
-        let (submission, script) = job.read(series, &person)?;
+    for (job, (submission, script)) in read {
         let mut one = Checked { job, script, problems: submission.problems, judged: Vec::new() };
         if !one.client_refuses() {
             for mut component in submission.components {
@@ -75,11 +89,12 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
         checked.push(one);
     }
     match common.format {
-        Format::Text => text::print(&checked, policy, cluster.has_justify_option()),
+        Format::Text => text::print(&checked, several, policy, cluster.has_justify_option()),
         Format::Json => json::print(&checked, &found, cluster.has_justify_option()),
     }
     tell_root(&checked, policy, person.uid, verb);
-    Ok(if checked.iter().all(Checked::accepted) { Exit::Yes } else { Exit::No })
+    let verdict = if checked.iter().all(Checked::accepted) { Exit::Yes } else { Exit::No };
+    Ok(exit.max(verdict))
 }
 
 /// Root runs checks for others, in containers above all, and is judged like them. What slurmctld

@@ -24,6 +24,8 @@ pub enum Exit {
     Yes = 0,
     /// Refused, or it fails.
     No = 1,
+    /// One of several could not be done, which has been said.
+    Failed = 2,
 }
 
 /// Why a verb could not be done: one line, or what is wrong with a file.

@@ -21,20 +21,20 @@ pub struct Common {
     /// Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]
     #[arg(long, value_name = "FILE", global = true)]
     pub policy: Option<PathBuf>,
-    /// How to print the result
-    #[arg(long, value_enum, default_value_t, global = true)]
+    /// `text` for people, `json` for programs
+    #[arg(long, value_enum, default_value_t, hide_possible_values = true, global = true)]
     pub format: Format,
 }
 
+/// How a result is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people, as Slurm would print it
     #[default]
     Text,
-    /// For programs
     Json,
 }
 
+/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Check(Check),

@@ -7,7 +7,7 @@ use super::{Bound, End, Quantity};
 use crate::case::Candidate;
 use crate::request::memory::Mb;
 use crate::request::time::Minutes;
-use crate::request::{Memory, Request, Shape, TimeLimit, Tres};
+use crate::request::{Memory, Request, Shape, Sharing, TimeLimit, Tres};
 use crate::verdict::{Bound as Freedom, Remedy};
 use crate::words::count;
 
@@ -39,13 +39,19 @@ pub(super) fn remedies(
     }
     let base = as_typed(request);
     let met = |request: &Request<'_>| {
-        let shape = Shape::of(request, candidate.facts.node());
-        bound.quantity.of(request, &shape).is_some_and(|amount| bound.excess(amount).is_none())
+        let node = candidate.facts.node();
+        let shape = Shape::of(request, node);
+        bound.quantity.of(request, &shape, node).is_some_and(|amount| bound.excess(amount).is_none())
     };
     let used = bound.quantity.knobs().iter().filter(|k| (k.get)(&base).is_some());
     let mut found: Vec<Remedy> = used.filter_map(|k| k.turn(bound, &base, &met)).take(WAYS).collect();
     if found.is_empty() {
         found.extend(bound.quantity.first_resort(bound.end).and_then(|k| k.turn(bound, &base, &met)));
+    }
+    let shared = Request { shared: Sharing::Unset, ..base.clone() };
+    if request.shared == Sharing::Exclusive && met(&shared) {
+        found.truncate(WAYS - 1);
+        found.push(Remedy::Drop { option: "exclusive" });
     }
     if found.is_empty() {
         let what = match (bound.end, bound.value) {
@@ -194,7 +200,9 @@ impl Quantity {
             return vec!["array"];
         }
         let base = as_typed(request);
-        self.knobs().iter().filter(|k| (k.get)(&base).is_some()).map(|k| k.option).collect()
+        let whole = matches!(self, Quantity::Gpus | Quantity::Cpus) && request.shared == Sharing::Exclusive;
+        let turned = self.knobs().iter().filter(|k| (k.get)(&base).is_some()).map(|k| k.option);
+        whole.then_some("exclusive").into_iter().chain(turned).collect()
     }
 
     fn noun(self) -> &'static str {

@@ -182,6 +182,20 @@ fn cpus_are_reduced_where_they_come_from() {
 }
 
 #[test]
+fn an_exclusive_job_has_all_that_its_nodes_have() {
+    let exclusive = Request { shared: Sharing::Exclusive, min_nodes: Some(2), max_nodes: Some(2), ..gpu() };
+    says(
+        "max_cpus = 64",
+        &exclusive,
+        &["128 CPUs; the site allows at most 64 -> use --nodes=1 or drop --exclusive"],
+    );
+    says("max_gpus = 2", &exclusive, &["8 GPUs; the site allows at most 2 -> drop --exclusive"]);
+    says("min_gpus = 1", &exclusive, &[]);
+    // Where nothing is known of the nodes, nothing is judged.
+    says("max_gpus = 2\nmin_gpus = 1", &Request { partition: Some("cpu".into()), ..exclusive }, &[]);
+}
+
+#[test]
 fn memory_is_counted_for_the_job_and_for_each_cpu() {
     let mem = |mb| Request { memory: Memory::PerNode(mb), min_nodes: Some(2), max_nodes: Some(2), ..gpu() };
     says(
@@ -209,20 +223,19 @@ fn memory_is_counted_for_the_job_and_for_each_cpu() {
         &stated,
         &["8G of memory per CPU; the site allows at most 4000M per CPU -> use --mem-per-cpu=3G or less"],
     );
-    let unlimited = Request { memory: Memory::PerCpu(0), ..gpu() };
-    says(
-        "max_memory_per_cpu = \"4G\"",
-        &unlimited,
-        &[
-            "--mem-per-cpu=0 is memory without a limit; the site allows at most 4G per CPU -> use --mem-per-cpu=4G or less",
-        ],
-    );
     // All memory of a node is what the facts say it is.
-    let all = Request { memory: Memory::WholeNode, min_nodes: Some(1), max_nodes: Some(1), ..gpu() };
+    let one = Request { min_nodes: Some(1), max_nodes: Some(1), ..gpu() };
+    let all = Request { memory: Memory::WholeNode, ..one.clone() };
     says(
         "max_memory = \"300G\"",
         &all,
         &["500G of memory; the site allows at most 300G -> use --mem=300G or less"],
+    );
+    // `--mem-per-cpu=0` is all memory too.
+    says(
+        "max_memory_per_cpu = \"4G\"",
+        &Request { memory: Memory::PerCpu(0), cpus_per_task: Some(50), ..one },
+        &["10G of memory per CPU; the site allows at most 4G per CPU -> use --mem-per-cpu=4G or less"],
     );
 }
 
@@ -249,9 +262,7 @@ fn arrays_are_held_to_their_size_and_to_what_runs_at_once() {
     says(
         "array_max = 50",
         &array("0-99"),
-        &[
-            "100 array tasks; the site allows at most 50 array tasks -> submit it as several arrays of at most 50 tasks",
-        ],
+        &["100 array tasks; the site allows at most 50 -> submit it as several arrays of at most 50 tasks"],
     );
     says(
         "array_running_max = 4",
@@ -334,6 +345,26 @@ fn options_are_required_and_forbidden() {
         "forbid = [\"exclusive=user\"]",
         &Request { shared: Sharing::User, ..gpu() },
         &["--exclusive=user; the site does not take it -> drop --exclusive"],
+    );
+    let memory = Request {
+        memory: Memory::PerNode(64 * 1024),
+        min_nodes: Some(1),
+        max_nodes: Some(1),
+        cpus_per_task: Some(8),
+        ..gpu()
+    };
+    says(
+        "forbid = [\"mem\"]",
+        &memory,
+        &["--mem=64G; the site does not take it -> use --mem-per-cpu=8G instead of --mem or drop --mem"],
+    );
+    let memory = Request { memory: Memory::PerCpu(2048), ..memory };
+    says(
+        "forbid = [\"mem-per-cpu\"]",
+        &memory,
+        &[
+            "--mem-per-cpu=2G; the site does not take it -> use --mem=16G instead of --mem-per-cpu or drop --mem-per-cpu",
+        ],
     );
     says("forbid = [\"gpus\"]", &Request { tres_per_node: Tres::new("gpu:1"), ..gpu() }, &[]);
     // srun keeps its output to itself.

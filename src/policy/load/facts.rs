@@ -8,11 +8,8 @@ use toml::Spanned;
 use super::super::facts::{Facts, GpuFacts, Index, Owner, PartitionFacts, PerGpu, QosFacts};
 use super::super::glob::Glob;
 use super::super::raw;
-use super::super::strict::Read;
 use super::super::values::{self, PerGpuTable};
 use super::{Entry, Loader, any_case, header};
-use crate::request::TimeLimit;
-use crate::request::memory::Mb;
 
 /// One table: its pattern, its facts, and where it stands.
 struct Named<T> {
@@ -56,8 +53,8 @@ impl Loader<'_> {
         let gpus = self.table(gpus, "gpu", false, Loader::gpu);
         let qos = self.table(qos, "qos", true, Loader::qos);
         let default_partition = self.default_partition(&partitions);
-        let places: Vec<(Glob, Range<usize>)> =
-            partitions.iter().map(|p| (p.glob.clone(), p.span.clone())).collect();
+        let places: Vec<_> = partitions.iter().map(|p| (p.glob.clone(), p.span.clone())).collect();
+        let types: Vec<_> = gpus.iter().map(|g| (g.glob.clone(), g.span.clone())).collect();
         let facts = Facts {
             partitions: index(partitions, false),
             gpus: index(gpus, false),
@@ -66,6 +63,9 @@ impl Loader<'_> {
         };
         for (glob, span) in &places {
             self.doubt_partition(&facts, glob, span);
+        }
+        for (glob, span) in &types {
+            self.doubt_gpu_type(&facts, &places, glob, span);
         }
         facts
     }
@@ -118,9 +118,9 @@ impl Loader<'_> {
 
     fn partition(&mut self, entry: Entry<'_>) -> Option<PartitionFacts> {
         let place = header("partition", &entry.name);
-        let Read { value: raw, whole } = self.read::<raw::Partition>(entry.value, &place, &[])?;
+        let raw = self.read::<raw::Partition>(entry.value, &place, &[])?.value;
         let gpu_types = raw.gpu_types.map(|types| self.gpu_types(types));
-        let owner = raw.owner.map(|owner| self.owner(owner, whole));
+        let owner = raw.owner.map(|owner| self.owner(owner));
         Some(PartitionFacts {
             default: raw.default.map(Spanned::into_inner),
             gpu_types,
@@ -171,10 +171,11 @@ impl Loader<'_> {
         names
     }
 
-    fn owner(&mut self, owner: Spanned<raw::Owner>, whole: bool) -> Owner {
+    fn owner(&mut self, owner: Spanned<raw::Owner>) -> Owner {
         let span = owner.span();
         let raw::Owner { accounts, users, groups } = owner.into_inner();
-        if whole && accounts.is_empty() && users.is_empty() && groups.is_empty() {
+        let nobody = accounts.is_empty() && users.is_empty() && groups.is_empty();
+        if nobody && !self.is_wrong(&span) {
             self.error_with_help(
                 span.clone(),
                 "`owner` names nobody",
@@ -204,6 +205,9 @@ impl Loader<'_> {
         };
         match table {
             (None, None, None) => {
+                if self.is_wrong(&span) {
+                    return None;
+                }
                 self.error(span, format!("`{key}` states neither `default` nor `max` nor `exact`"));
                 None
             }
@@ -240,74 +244,6 @@ impl Loader<'_> {
             }
         }
         default.map(|p| p.glob.as_str().to_owned())
-    }
-
-    /// Facts of one partition that contradict each other once they are merged.
-    fn doubt_partition(&mut self, facts: &Facts, glob: &Glob, span: &Range<usize>) {
-        let place = header("partition", glob.as_str());
-        // For a glob there is no name to merge for: its own table is all there is to compare.
-        let merged = facts.partition(glob.as_str());
-        let node = merged.node();
-        let none = merged.gpu_types().is_some_and(<[String]>::is_empty) || node.gpus == Some(0);
-        let mut doubts: Vec<String> = Vec::new();
-        match (merged.owner(), merged.lent_qos()) {
-            (Some(_), None) => doubts
-                .push("it has an `owner` and no `lent_qos`: everyone but the owner is kept out".to_owned()),
-            (None, Some(_)) => doubts.push("it has a `lent_qos` and no `owner`: nothing is lent".to_owned()),
-            (Some(_), Some(lent)) if lent.is_empty() => {
-                doubts.push("its `lent_qos` is empty: everyone but the owner is kept out".to_owned());
-            }
-            _ => {}
-        }
-        let typed = merged.gpu_types().is_some_and(|t| !t.is_empty());
-        if typed && node.gpus == Some(0) {
-            doubts.push("it has `gpu_types` and no GPUs per node".to_owned());
-        }
-        if merged.gpu_types().is_some_and(<[String]>::is_empty) && node.gpus.is_some_and(|n| n > 0) {
-            doubts.push("it has GPUs per node and an empty `gpu_types`, which means no GPUs".to_owned());
-        }
-        for (key, per_gpu, all, show) in [
-            ("cpus_per_gpu", merged.cpus_per_gpu(), node.cpus, (|n| n.to_string()) as fn(u64) -> String),
-            ("memory_per_gpu", merged.memory_per_gpu(), node.memory, |n| Mb(n).to_string()),
-        ] {
-            let Some(per_gpu) = per_gpu else { continue };
-            if none {
-                doubts.push(format!("it states `{key}` and has no GPUs"));
-            } else if merged.whole_node() {
-                doubts.push(format!("it states `{key}`, which is not used where `whole_node` is true"));
-            }
-            let (gpus, Some(all)) = (node.gpus.unwrap_or(1), all) else { continue };
-            let of_all = |n: u64| n.saturating_mul(gpus);
-            if let Some(default) = per_gpu.default.filter(|n| of_all(*n) > all) {
-                doubts.push(format!(
-                    "the default of `{key}` for all GPUs of a node is {}, and the node has {}",
-                    show(of_all(default)),
-                    show(all)
-                ));
-            } else if let Some(max) = per_gpu.max.filter(|n| of_all(*n) > all) {
-                doubts.push(format!(
-                    "the maximum of `{key}` for all GPUs of a node is {}, and the node has {}",
-                    show(of_all(max)),
-                    show(all)
-                ));
-            }
-        }
-        let lent = merged.lent_qos().and_then(|names| names.literal().next());
-        if let Some(name) = lent {
-            let qos = super::super::facts::first(&facts.qos.get(name), |q| q.max_time);
-            if let (Some(TimeLimit::Minutes(of_qos)), Some(TimeLimit::Minutes(own))) =
-                (qos, merged.max_time())
-            {
-                if of_qos > own {
-                    doubts.push(format!(
-                        "the `max_time` of its lent QoS `{name}` is longer than its own, which holds"
-                    ));
-                }
-            }
-        }
-        for doubt in doubts {
-            self.doubt(span.clone(), format!("{place}: {doubt}"));
-        }
     }
 }
 

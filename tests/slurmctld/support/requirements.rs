@@ -53,13 +53,17 @@ pub fn find(program: &str) -> Option<PathBuf> {
     super::session::PATH.split(':').map(|dir| Path::new(dir).join(program)).find(|p| p.is_file())
 }
 
-/// The plugin as cargo built it together with this program.
+/// The plugin: `$SLUICE_PLUGIN`, or as cargo built it together with this program.
 pub fn plugin() -> Result<PathBuf, String> {
     let build = "cargo test --features plugin, or make test".to_owned();
-    // PROFILE/deps/test-HASH or PROFILE/examples/demo: the library lies in PROFILE/deps.
-    let exe = std::env::current_exe().map_err(|e| e.to_string())?;
-    let Some(profile) = exe.parent().and_then(Path::parent) else { return Err(build) };
-    let path = profile.join("deps/libsluice.so");
+    let path = match std::env::var_os("SLUICE_PLUGIN") {
+        Some(path) => PathBuf::from(path),
+        // PROFILE/deps/test-HASH or PROFILE/examples/demo: the library lies in PROFILE/deps.
+        None => std::env::current_exe()
+            .ok()
+            .and_then(|exe| Some(exe.parent()?.parent()?.join("deps/libsluice.so")))
+            .ok_or_else(|| build.clone())?,
+    };
     let bytes = std::fs::read(&path).map_err(|_| format!("the plugin is not built: {build}"))?;
     // Cargo keeps one file for every set of features: the last build may have been another.
     let symbol = b"\0job_submit\0";

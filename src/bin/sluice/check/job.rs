@@ -78,30 +78,31 @@ impl Job {
         let directory =
             std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
         let directory = directory.to_string_lossy();
-        let script = self.script_text(&line)?;
-        let path = line.script().unwrap_or("stdin");
-        let path = if path.starts_with('/') || line.script().is_none() {
-            path.to_owned()
-        } else {
-            format!("{directory}/{path}")
-        };
         let world = World {
             environment: &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
             directory: &directory,
             user_id: person.uid,
             group_id: person.gid,
         };
-        let script = script.as_deref().map(|text| Script { path: &path, text });
-        let submission = line.read(&world, script);
-        match submission.problems.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
-            Some(nothing) => Err(nothing.message.clone()),
-            None => Ok((submission, line.script().unwrap_or("stdin").to_owned())),
+        let name = line.script().unwrap_or("stdin").to_owned();
+        // The command line by itself: it may print help, or be refused before any script is read.
+        let alone = line.read(&world, None);
+        if let Some(nothing) = alone.problems.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
+            return Err(nothing.message.clone());
         }
+        if line.reads_standard_input() && alone.problems.iter().any(Problem::refuses) {
+            return Ok((alone, name));
+        }
+        let Some(text) = self.script_text(&line, &directory)? else { return Ok((alone, name)) };
+        let path = line
+            .script()
+            .map_or_else(|| name.clone(), |typed| found(typed, line.directory().unwrap_or(&directory)));
+        Ok((line.read(&world, Some(Script { path: &path, text: &text })), name))
     }
 
-    fn script_text(&self, line: &CommandLine) -> Result<Option<String>, Failure> {
+    fn script_text(&self, line: &CommandLine, directory: &str) -> Result<Option<String>, Failure> {
         let (name, bytes) = if let Some(path) = line.script() {
-            (path, file(path)?)
+            (path, file(path, &found(path, line.directory().unwrap_or(directory)))?)
         } else if line.reads_standard_input() {
             if std::io::stdin().is_terminal() {
                 return Err("sbatch would read the script from standard input: name it".to_owned());
@@ -136,11 +137,22 @@ pub fn meant(problem: &Problem) -> Option<&'static str> {
     suggestion(typed, options::names())
 }
 
-fn file(path: &str) -> Result<Vec<u8>, Failure> {
-    let failed = |e: std::io::Error| format!("cannot read {path}: {}", reason(&e));
+/// Where sbatch finds a script: here, else in PATH, unless its name says where.
+fn found(name: &str, directory: &str) -> String {
+    if name.starts_with(['.', '/']) {
+        return name.to_owned();
+    }
+    let paths = std::env::var("PATH").unwrap_or_default();
+    let mut candidates =
+        std::iter::once(directory).chain(paths.split(':')).map(|dir| format!("{dir}/{name}"));
+    candidates.find(|path| Path::new(path).exists()).unwrap_or_else(|| name.to_owned())
+}
+
+fn file(name: &str, path: &str) -> Result<Vec<u8>, Failure> {
+    let failed = |e: std::io::Error| format!("cannot read {name}: {}", reason(&e));
     let file = std::fs::File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.is_dir() {
-        return Err(format!("cannot read {path}: it is a directory"));
+        return Err(format!("cannot read {name}: it is a directory"));
     }
     let mut bytes = Vec::new();
     file.take(LARGEST_SCRIPT + 1).read_to_end(&mut bytes).map_err(failed)?;

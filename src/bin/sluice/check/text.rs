@@ -8,10 +8,9 @@ use sluice::verdict::Outcome;
 use super::{Checked, Judged};
 use crate::output::{Style, line, styled};
 
-/// Prints all results. Several are named.
-pub fn print(checked: &[Checked], policy: &Policy, justify_option: bool) {
+/// Prints all results, each under its name where it is `named`.
+pub fn print(checked: &[Checked], named: bool, policy: &Policy, justify_option: bool) {
     for (index, one) in checked.iter().enumerate() {
-        let named = checked.len() > 1;
         if named {
             if index > 0 {
                 line("");
@@ -29,7 +28,10 @@ fn lines(one: &Checked, policy: &Policy, justify_option: bool) -> Vec<String> {
     if one.accepted() {
         lines.push(styled(Style::Green, &format!("{} accepts this job", policy.site.name)));
     }
-    lines.extend(verdict_lines(one, policy, justify_option));
+    let told = verdict_lines(one, policy, justify_option);
+    lines.extend(
+        told.into_iter().map(|text| if is_head(&text, policy) { styled(Style::Red, &text) } else { text }),
+    );
     lines.extend(places(one));
     let notes = one.problems.iter().filter(|p| p.kind == ProblemKind::Note);
     lines.extend(notes.map(|p| format!("note: {}", located(p, one))));
@@ -42,13 +44,16 @@ pub fn verdict_lines(one: &Checked, policy: &Policy, justify_option: bool) -> Ve
     let mut lines = Vec::new();
     for judged in &one.judged {
         let prefix = judged.component.request.het_offset.map(|n| format!("{n}: ")).unwrap_or_default();
-        for (index, text) in message::lines(&judged.verdict, &context).into_iter().enumerate() {
-            let first = index == 0 && !judged.verdict.accepts();
-            let text = if first { styled(Style::Red, &text) } else { text };
-            lines.push(format!("{prefix}{text}"));
-        }
+        lines.extend(
+            message::lines(&judged.verdict, &context).into_iter().map(|text| format!("{prefix}{text}")),
+        );
     }
     lines
+}
+
+/// Whether this is the line that says that a job is refused.
+fn is_head(line: &str, policy: &Policy) -> bool {
+    line.contains(&format!("{} refuses this job", policy.site.name))
 }
 
 fn client_lines(one: &Checked) -> Vec<String> {

@@ -1,0 +1,65 @@
+//! Remedies are tried before they are told: what a message says to type makes its finding go away
+//! and brings no other.
+//!
+//! A rule knows its own remedies, not what the other rules of a policy make of them. So each is laid
+//! into the request, and the request is judged again. Only requests with findings come here, and a
+//! judgement costs about a microsecond.
+
+use crate::message;
+use crate::request::Request;
+use crate::verdict::{Finding, Place, Remedy, Verdict};
+
+/// Keeps the remedies that are right. One that puts its finding right and brings another is told
+/// with the name of that, where there is none better. What cannot be tried stays.
+pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Request<'_>) -> Verdict) {
+    let before: Vec<Finding> = verdict.findings.clone();
+    for finding in &mut verdict.findings {
+        let mut right = Vec::new();
+        let mut halves = Vec::new();
+        for remedy in std::mem::take(&mut finding.complaint.remedies) {
+            let Some(better) = request.remedied(&remedy) else {
+                right.push(remedy);
+                continue;
+            };
+            if better.contradicts_itself() && !request.contradicts_itself() {
+                continue;
+            }
+            let after = judge(&better).findings;
+            if after.iter().any(|f| is_same(f, finding)) {
+                continue;
+            }
+            let mut brings: Vec<&str> =
+                after.iter().filter(|f| !was_there(f, &before)).map(|f| f.rule.as_str()).collect();
+            brings.dedup();
+            if brings.is_empty() {
+                right.push(remedy);
+            } else {
+                let text = message::remedy(&remedy);
+                halves.push(Remedy::Change(format!("{text}, then mind {}", brings.join(", "))));
+            }
+        }
+        finding.complaint.remedies = if right.is_empty() { halves } else { right };
+    }
+}
+
+/// The place whose rule a finding quotes.
+fn place(finding: &Finding) -> Option<&Place> {
+    finding.complaint.allowed.as_ref().map(|a| &a.place)
+}
+
+fn is_same(a: &Finding, b: &Finding) -> bool {
+    a.rule == b.rule && a.complaint.quantity == b.complaint.quantity && place(a) == place(b)
+}
+
+/// Whether `finding` was there before: for the same partitions, or for more of them.
+fn was_there(finding: &Finding, before: &[Finding]) -> bool {
+    before.iter().any(|known| {
+        let within = match (place(finding), place(known)) {
+            (Some(Place::Partitions(some)), Some(Place::Partitions(all))) => {
+                some.iter().all(|name| all.contains(name))
+            }
+            (a, b) => a == b,
+        };
+        known.rule == finding.rule && known.complaint.quantity == finding.complaint.quantity && within
+    })
+}

@@ -1,0 +1,2 @@
+#!/bin/bash
+#SBATCH --partition=gpu --exclusive --comment='justify: needs the whole PCIe bus'

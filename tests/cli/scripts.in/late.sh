@@ -1,0 +1,4 @@
+#!/bin/bash
+set -euo pipefail
+#SBATCH --partition=gpu
+#SBATCH --gpus=1
