@@ -244,7 +244,7 @@ fn several(shared: &Shared) {
 fn others(shared: &Shared) {
     let cluster = shared.updates();
     let id = submit(cluster, "games", "-p lent --gres=gpu:1");
-    let lines = || cluster.log().lines().filter(|l| l.contains("sluice: ")).count();
+    let lines = || cluster.log().lines().filter(|l| l.contains("sluice: refused ")).count();
     let before = lines();
     // Whatever he asks for, it is Slurm's own answer that he gets, and nothing is written down.
     for update in ["QOS=high", "QOS=scavenger", "Partition=gpu", "MinMemoryNode=0"] {
