@@ -159,6 +159,7 @@ mod plugin {
             .allowlist_type("slurmdb_(user|assoc|qos)_rec_t")
             .allowlist_type("slurm_err_t")
             .allowlist_type("(reserve|job)_info_msg_t")
+            .allowlist_type("slurm_conf_t")
             .allowlist_var("HEADER_.*|SLURM_VERSION_NUMBER")
             .allowlist_recursively(true)
             .prepend_enum_name(false)

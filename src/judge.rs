@@ -122,17 +122,29 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let mut verdict = judged(policy, request, cluster, today);
+    prove(&mut verdict, policy, request, cluster, today);
+    verdict
+}
+
+/// Tries the remedies of a verdict on `request`.
+pub(crate) fn prove(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) {
     let again = |request: &Request<'_>| judged(policy, request, cluster, today);
-    let mut verdict = again(request);
-    let guarded = || remedy::prove(&mut verdict, request, again);
+    let guarded = || remedy::prove(verdict, request, again);
     // What is told of a finding is worth no failure: the verdict stands without it.
     let _ = catch_unwind(AssertUnwindSafe(guarded));
-    verdict
 }
 
 /// The verdict with the remedies that the rules propose.
 fn judged(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
+    arrange(&mut verdict);
     keep_harmless_edits(&mut verdict, policy, request, cluster, today);
     verdict
 }
@@ -162,8 +174,13 @@ pub fn accepted(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, t
     let _ = catch_unwind(AssertUnwindSafe(remember));
 }
 
-/// Everything but the second look at the edits.
-fn findings(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+/// Every finding with its own outcome, before one may tell another's; no second look at the edits.
+pub(crate) fn findings(
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) -> Verdict {
     let mut verdict = Verdict::default();
     let case = Case::new(policy, request, cluster, today);
     let mut book = Book::default();
@@ -214,8 +231,19 @@ fn check_rule<'p>(
     if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
         return;
     }
+    #[cfg(feature = "test-hooks")]
+    panic_in(set.info.name, case.request);
     let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
     entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
+}
+
+/// A panic on demand, to prove that one rule's is contained: only in builds made for tests.
+#[cfg(feature = "test-hooks")]
+#[expect(clippy::panic, reason = "this is what it is for")]
+fn panic_in(rule: &str, request: &Request<'_>) {
+    if request.name.as_deref().and_then(|n| n.strip_prefix("sluice-test-panic-in-")) == Some(rule) {
+        panic!("asked for by a test");
+    }
 }
 
 fn note_failure(verdict: &mut Verdict, rule: &'static str) {
@@ -244,11 +272,7 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
             verdict.justification = Some(reason.to_owned());
             Outcome::Justified
         } else {
-            match mode {
-                Mode::Enforce => Outcome::Refused,
-                Mode::Warn => Outcome::Warned,
-                Mode::Audit | Mode::Off => Outcome::Audited,
-            }
+            by_mode(mode)
         };
         let spared =
             case.candidates.len().saturating_sub(complained_of(&places, source.rule, complaint.quantity));
@@ -270,6 +294,19 @@ fn complete(verdict: &mut Verdict, case: &Case<'_>, entries: Vec<Entry<'_>>) {
     }
     let candidates: Vec<_> = places.into_iter().map(|(_, _, candidates)| candidates).collect();
     tell_the_tightest_limit(verdict, &candidates);
+}
+
+/// What follows from a finding that nothing lifts.
+pub(crate) fn by_mode(mode: Mode) -> Outcome {
+    match mode {
+        Mode::Enforce => Outcome::Refused,
+        Mode::Warn => Outcome::Warned,
+        Mode::Audit | Mode::Off => Outcome::Audited,
+    }
+}
+
+/// Lets findings tell others that say the same, and puts all in the order of a message.
+pub(crate) fn arrange(verdict: &mut Verdict) {
     for index in 0..verdict.findings.len() {
         let Some(finding) = verdict.findings.get(index) else { continue };
         let Some(teller) = finding.complaint.told_by else { continue };

@@ -10,11 +10,13 @@ pub mod policy;
 #[cfg(feature = "cli")]
 pub mod policy_test;
 pub mod record;
+pub mod recorded;
 mod remedy;
 pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]
 pub mod slurm;
+pub mod status;
 pub mod submit_line;
 pub mod update;
 pub mod verdict;

@@ -119,6 +119,19 @@ pub fn allowed(allowed: &Allowed) -> String {
     text.trim_end().to_owned()
 }
 
+/// The refusals of a verdict in one line, for a log: what users would read in several.
+pub fn one_line(verdict: &Verdict) -> String {
+    let told = |finding: &Finding| {
+        let complaint = &finding.complaint;
+        let allowed = complaint.allowed.as_ref().map(|a| format!("; {}", allowed(a))).unwrap_or_default();
+        let remedies: Vec<String> = complaint.remedies.iter().map(remedy).collect();
+        let remedies =
+            if remedies.is_empty() { String::new() } else { format!(": {}", remedies.join(", or ")) };
+        ascii(&format!("[{}] {}{allowed}{remedies}", finding.rule, complaint.asked))
+    };
+    verdict.refusals().map(told).collect::<Vec<_>>().join(" | ")
+}
+
 fn remedies(finding: &Finding, context: &Context<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     let texts: Vec<String> = finding.complaint.remedies.iter().map(remedy).collect();

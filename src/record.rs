@@ -59,6 +59,9 @@ pub struct Record {
     pub nanoseconds: u64,
     /// The request, without what is at its default.
     pub request: Value,
+    /// Fields of the request that were too long for a line of the system log, and left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cut: Vec<String>,
 }
 
 /// One finding of a record.
@@ -124,6 +127,7 @@ impl Record {
             policy: format!("{:016x}", policy.hash),
             nanoseconds: circumstances.nanoseconds,
             request: brief(request),
+            cut: Vec::new(),
         }
     }
 
@@ -132,7 +136,24 @@ impl Record {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The request, to be judged again. `None` where it is none of ours.
+    /// One line of JSON of at most so many bytes: the request's longest texts go until it fits, and
+    /// are named in `cut`. A line that does not fit even so is longer than asked for.
+    pub fn to_line_within(&self, bytes: usize) -> String {
+        let mut line = self.to_line();
+        let mut short = self.clone();
+        while line.len() > bytes {
+            let Some(fields) = short.request.as_object_mut() else { break };
+            let length = |value: &Value| value.as_str().map_or(0, str::len);
+            let longest = fields.iter().max_by_key(|(_, value)| length(value)).map(|(name, _)| name.clone());
+            let Some(name) = longest.filter(|n| fields.get(n).is_some_and(|v| length(v) > 0)) else { break };
+            fields.remove(&name);
+            short.cut.push(name);
+            line = short.to_line();
+        }
+        line
+    }
+
+    /// The request, to be judged again, without what was cut. `None` where it is none of ours.
     pub fn request(&self) -> Option<Request<'static>> {
         serde_json::from_value(self.request.clone()).ok()
     }

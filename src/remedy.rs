@@ -23,6 +23,8 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
                 continue;
             };
             if counts(&remedy) && better.contradicts_itself() {
+                let text = message::remedy(&remedy);
+                halves.push(Remedy::Change(format!("{text}, and GPUs to go with it")));
                 continue;
             }
             if counts(&remedy) && request.hides_what_was_typed(&remedy) {

@@ -385,7 +385,7 @@ pub fn digest<'b>(arguments: impl IntoIterator<Item = &'b [u8]>) -> u64 {
 }
 
 /// A count for which 0 means "not stated" as well.
-fn stated16(n: u16) -> Option<u16> {
+pub(super) fn stated16(n: u16) -> Option<u16> {
     (n != 0 && n < NO_VAL16).then_some(n)
 }
 
@@ -393,12 +393,12 @@ fn stated32(n: u32) -> Option<u32> {
     (n < NO_VAL).then_some(n)
 }
 
-fn tres(text: Option<Text<'_>>) -> Tres<'_> {
+pub(super) fn tres(text: Option<Text<'_>>) -> Tres<'_> {
     text.map(Tres::new).unwrap_or_default()
 }
 
 /// Since 23.11 clients repeat `--cpus-per-task` at the start of `tres_per_task`. It is told once.
-fn per_task(text: Option<Text<'_>>, cpus_per_task: Option<u16>) -> Tres<'_> {
+pub(super) fn per_task(text: Option<Text<'_>>, cpus_per_task: Option<u16>) -> Tres<'_> {
     let Some(text) = text else { return Tres::default() };
     let (first, rest) = text.split_once(',').unwrap_or((&text, ""));
     let repeated = first
@@ -413,7 +413,7 @@ fn per_task(text: Option<Text<'_>>, cpus_per_task: Option<u16>) -> Tres<'_> {
     }
 }
 
-fn memory(pn_min_memory: u64) -> Memory {
+pub(super) fn memory(pn_min_memory: u64) -> Memory {
     match pn_min_memory {
         NO_VAL64 => Memory::Unset,
         // slurmctld makes --mem=0 of --mem-per-cpu=0, after the hook (job_mgr.c).
@@ -423,7 +423,7 @@ fn memory(pn_min_memory: u64) -> Memory {
     }
 }
 
-fn time(minutes: u32) -> TimeLimit {
+pub(super) fn time(minutes: u32) -> TimeLimit {
     match minutes {
         NO_VAL => TimeLimit::Unset,
         INFINITE => TimeLimit::Unlimited,
@@ -431,7 +431,7 @@ fn time(minutes: u32) -> TimeLimit {
     }
 }
 
-fn sharing(shared: u16) -> Sharing {
+pub(super) fn sharing(shared: u16) -> Sharing {
     match shared {
         NO_VAL16 => Sharing::Unset,
         0 => Sharing::Exclusive,

@@ -87,7 +87,7 @@ impl<'a> Request<'a> {
         job
     }
 
-    /// Whether the update touches nothing that a rule reads: hold, release, priority, nice, a name.
+    /// Whether the update touches nothing that a rule reads: hold, release, priority, nice.
     pub fn changes_nothing_judged(&self) -> bool {
         let unjudged = Request {
             user_id: self.user_id,
@@ -98,6 +98,7 @@ impl<'a> Request<'a> {
             nice: self.nice,
             origin: self.origin,
             het_offset: self.het_offset,
+            arguments: self.arguments,
             ..Request::default()
         };
         *self == unjudged

@@ -9,6 +9,7 @@ pub mod array;
 pub mod dependency;
 pub mod description;
 pub mod export;
+pub mod job_info;
 pub mod lineage;
 pub mod log_path;
 pub mod memory;
@@ -26,6 +27,7 @@ use crate::verdict::Edit;
 
 pub use array::ArraySpec;
 pub use description::Description;
+pub use job_info::JobInfo;
 pub use log_path::LogPath;
 pub use memory::Memory;
 pub use shape::{Amount, Shape};

@@ -5,9 +5,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::journal::Journal;
 use super::policy_store::Store;
 use super::reference::Reference;
-use super::{api, clock, guard, log, policy_file};
+use super::{api, clock, guard, log, policy_file, records, state_dir};
 
 /// How often the thread looks at the policy file. A change counts when it has looked the same twice,
 /// so it is in force after two of these, well within the two seconds that are promised.
@@ -67,6 +68,7 @@ pub fn start() {
         log::error(&format!("this slurmctld lacks {missing}"));
     }
     Reference::seed();
+    records::prepare();
     clock::tick();
     let Some(path) = policy_file::path() else {
         log::error(
@@ -99,11 +101,21 @@ pub fn stop() {
 }
 
 fn work(shared: &Shared, mut store: Store) {
-    guard::run("the first look at the policy", || (), || store.start());
+    let state = guard::run("finding the state folder", || None, state_dir::find);
+    if state.is_none() {
+        log::error("StateSaveLocation is not known: no copy of the policy is kept, no status is written");
+    }
+    guard::run("the first look at the policy", || (), || store.start(state.as_deref()));
     shared.set(|s| s.looked = true);
-    while !shared.wait(|s| s.stop, TICK) {
+    let mut journal = Journal::new(state.as_deref());
+    loop {
+        // Each by itself: what one fails on does not keep the other from its work.
+        guard::run("recording decisions", || (), || journal.tick(store.status()));
+        if shared.wait(|s| s.stop, TICK) {
+            break;
+        }
         guard::run(
-            "helper",
+            "keeping the policy",
             || (),
             || {
                 clock::tick();
@@ -111,6 +123,7 @@ fn work(shared: &Shared, mut store: Store) {
             },
         );
     }
+    guard::run("recording decisions", || (), || journal.tick(store.status()));
 }
 
 /// Runs `spawn` with all signals blocked, which its thread inherits: slurmctld's signals are for

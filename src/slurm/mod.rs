@@ -11,20 +11,30 @@
 
 pub mod admin_comment;
 pub mod api;
+pub mod authority;
 pub mod clock;
 pub mod cluster;
+pub mod counters;
+pub mod decision;
+pub mod existing_job;
 pub mod guard;
 pub mod helper;
 pub mod job_desc;
+pub mod job_modify;
 pub mod job_submit;
+pub mod journal;
 pub mod log;
 pub mod policy_file;
 pub mod policy_store;
+pub mod record_sink;
+pub mod records;
 pub mod reference;
 #[cfg(slurm_show_resv)]
 pub mod reservations;
+pub mod saved_policy;
 pub mod snapshot;
 pub mod spank;
+pub mod state_dir;
 pub mod strings;
 pub mod sys;
 pub mod users;

@@ -19,10 +19,12 @@ mod entitlement;
 mod habits;
 mod leftovers;
 mod policy_file;
+mod records;
 mod shared;
 mod spank;
 mod submission;
 mod support;
+mod updates;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         policy_file::CASES,
         spank::CASES,
         leftovers::CASES,
+        updates::CASES,
+        records::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());

@@ -25,6 +25,7 @@ const SCRIPTS: &[(&str, &str)] = &[
 pub struct Shared {
     plain: OnceLock<Result<Cluster, String>>,
     accounted: OnceLock<Result<Cluster, String>>,
+    updates: OnceLock<Result<Cluster, String>>,
     failed: AtomicBool,
 }
 
@@ -67,6 +68,11 @@ impl Shared {
         })
     }
 
+    /// With accounting, for `scontrol update`.
+    pub fn updates(&self) -> &Cluster {
+        started(&self.updates, crate::updates::builder)
+    }
+
     /// Runs a case; after one that fails the clusters are kept for a person to look at.
     pub fn run(&self, case: fn(&Shared)) -> Result<(), Failed> {
         let outcome = catch_unwind(AssertUnwindSafe(|| case(self)));
@@ -81,7 +87,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.failed.load(Ordering::Relaxed) {
-            for cluster in [&mut self.plain, &mut self.accounted] {
+            for cluster in [&mut self.plain, &mut self.accounted, &mut self.updates] {
                 if let Some(Ok(cluster)) = cluster.get_mut() {
                     cluster.keep();
                 }

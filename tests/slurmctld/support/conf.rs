@@ -52,6 +52,7 @@ pub fn slurm_conf(conf: &Conf<'_>) -> String {
          SwitchType=switch/none\n\
          SelectType=select/cons_tres\n\
          SelectTypeParameters=CR_CPU_Memory\n\
+         DefMemPerCPU=100\n\
          GresTypes=gpu\n\
          SlurmdParameters=config_overrides\n\
          ReturnToService=2\n\
