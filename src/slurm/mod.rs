@@ -29,9 +29,9 @@ pub mod policy_store;
 pub mod record_sink;
 pub mod records;
 pub mod reference;
-pub mod saved_policy;
 #[cfg(slurm_show_resv)]
 pub mod reservations;
+pub mod saved_policy;
 pub mod snapshot;
 pub mod spank;
 pub mod state_dir;
