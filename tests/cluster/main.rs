@@ -45,7 +45,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let series = std::env::var(SERIES).ok().map(|name| Series::parse(&name).expect("SLUICE_CLUSTER is a series"));
+    let series =
+        std::env::var(SERIES).ok().map(|name| Series::parse(&name).expect("SLUICE_CLUSTER is a series"));
     let results = Arc::new(Mutex::new(Results::default()));
     let mut trials = Vec::new();
     for file in &files {
@@ -69,7 +70,13 @@ fn main() -> ExitCode {
     conclusion.exit_code()
 }
 
-fn trial(name: String, file: &File, scenario: &Scenario, series: Series, results: &Arc<Mutex<Results>>) -> Trial {
+fn trial(
+    name: String,
+    file: &File,
+    scenario: &Scenario,
+    series: Series,
+    results: &Arc<Mutex<Results>>,
+) -> Trial {
     let (file, scenario, results) = (file.name.clone(), scenario.clone(), Arc::clone(results));
     let left_out = scenario.left_out(series);
     let absent = left_out.is_some();
