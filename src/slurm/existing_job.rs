@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use super::api::{self, symbol};
+use super::api::{self, AssocMgrLock, READ_LOCK, symbol};
 use super::strings;
 use super::sys::{job_info_msg_t, slurm_job_info_t};
 use crate::request::JobInfo;
