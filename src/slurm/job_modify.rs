@@ -65,7 +65,7 @@ unsafe fn modify(
     if desc.is_null() {
         return SLURM_SUCCESS;
     }
-    #[cfg(feature = "test-hooks")]
+    #[cfg(feature = "record-vectors")]
     // SAFETY: by the caller's promise.
     super::vector::log(Message::Update, submit_uid, &unsafe { job_desc::read(desc) });
     let Some(policy) = snapshot::current() else { return SLURM_SUCCESS };

@@ -38,7 +38,7 @@ pub mod state_dir;
 pub mod strings;
 pub mod sys;
 pub mod users;
-#[cfg(feature = "test-hooks")]
+#[cfg(feature = "record-vectors")]
 mod vector;
 
 use std::ffi::c_int;

@@ -24,6 +24,7 @@ fn the_so_exports_the_two_interfaces_and_nothing_else() {
             "plugin_name",
             "plugin_type",
             "plugin_version",
+            "sluice_built_for",
             "slurm_spank_init",
         ]
     );
