@@ -1,6 +1,8 @@
 //! The format of a test file: a policy, what the cluster knows, and cases. Strict.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -13,6 +15,8 @@ use crate::date::Date;
 pub struct TestFile {
     /// The policy that cases without one of their own are judged by.
     pub policy: Option<String>,
+    /// The same, as a file: its path from the test file's own folder.
+    pub policy_file: Option<String>,
     /// What slurmctld would know.
     #[serde(default)]
     pub cluster: KnownCluster,
@@ -82,6 +86,23 @@ impl TestFile {
     /// # Errors
     /// In words, with the place.
     pub fn read(name: &str, text: &str) -> Result<TestFile, String> {
-        toml::from_str(text).map_err(|error| format!("{name}: {error}"))
+        let file: TestFile = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        match (&file.policy, &file.policy_file) {
+            (Some(_), Some(_)) => Err(format!("{name}: one of `policy` and `policy_file`, not both")),
+            _ => Ok(file),
+        }
+    }
+
+    /// Opens a file, and the policy file that it names.
+    ///
+    /// # Errors
+    /// In words, with the place.
+    pub fn open(path: &Path) -> Result<TestFile, String> {
+        let read = |path: &Path| fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+        let mut file = TestFile::read(&path.to_string_lossy(), &read(path)?)?;
+        if let Some(policy) = &file.policy_file {
+            file.policy = Some(read(&path.with_file_name(policy))?);
+        }
+        Ok(file)
     }
 }

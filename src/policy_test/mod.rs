@@ -9,6 +9,7 @@ mod outcome;
 mod scontrol;
 
 use std::fmt;
+use std::path::Path;
 
 use crate::cluster::Cluster;
 use crate::date::Date;
@@ -58,15 +59,17 @@ impl fmt::Display for Ran {
     }
 }
 
-/// Runs every case of a file. `name` is what messages call it.
+/// Runs every case of a file.
 ///
 /// # Errors
-/// Where the file is none, in words with its place.
-pub fn run(name: &str, text: &str) -> Result<Vec<Ran>, String> {
-    let file = TestFile::read(name, text)?;
+/// Where the file is none, or its policy is none, in words with the place.
+pub fn run(path: &Path) -> Result<Vec<Ran>, String> {
+    let file = TestFile::open(path)?;
+    let name = path.display();
+    let policy_name = file.policy_file.as_deref().unwrap_or("policy");
     let directory = file.cluster.directory();
     let read = |policy: &str| {
-        let loaded = load("policy", policy, &directory, TODAY).map_err(|problems| problems.to_string());
+        let loaded = load(policy_name, policy, &directory, TODAY).map_err(|problems| problems.to_string());
         loaded.map(|l| l.policy)
     };
     // What a rule remembers is its own policy's: a case with a past has one to itself.
