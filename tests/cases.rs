@@ -63,6 +63,37 @@ fn every_example_does_what_its_tests_say() {
     assert_eq!(tested.len(), 3);
 }
 
+/// Findings of every case of a file when the whole site is in `mode`, in no order: a message's order
+/// is a matter of mode.
+fn found(path: &Path, mode: &str) -> Vec<(String, Vec<String>)> {
+    let mut file = policy_test::TestFile::open(path).unwrap();
+    let policy = file.policy.take().unwrap();
+    let site = format!("[site]\nmode = \"{mode}\"\n");
+    file.policy = Some(policy.replace("\nmode = \"enforce\"", "\n").replacen("[site]\n", &site, 1));
+    let all = |ran: policy_test::Ran| {
+        let outcome = ran.outcome.unwrap();
+        let seen = !outcome.refuses.is_empty() || !outcome.warns.is_empty() || !outcome.edits.is_empty();
+        assert!(mode != "audit" || !seen && outcome.message.is_empty(), "audit shows nothing: {}", ran.name);
+        assert!(mode != "warn" || outcome.refuses.is_empty(), "a warning refuses nothing: {}", ran.name);
+        let mut found = [outcome.refuses, outcome.warns, outcome.records].concat();
+        found.sort_unstable();
+        (ran.name, found)
+    };
+    file.run(&path.to_string_lossy()).unwrap().into_iter().map(all).collect()
+}
+
+#[test]
+fn a_mode_changes_what_users_see_and_never_what_is_found() {
+    let mut findings = 0;
+    for path in [files("tests/sites", ".test.toml"), files("examples", ".test.toml")].concat() {
+        let enforced = found(&path, "enforce");
+        assert_eq!(enforced, found(&path, "warn"), "{}", path.display());
+        assert_eq!(enforced, found(&path, "audit"), "{}", path.display());
+        findings += enforced.iter().map(|(_, found)| found.len()).sum::<usize>();
+    }
+    assert!(findings > 100, "{findings} findings show little");
+}
+
 #[test]
 fn every_rule_has_a_case_file() {
     let files = files("tests/cases", ".toml");

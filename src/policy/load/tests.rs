@@ -240,6 +240,10 @@ fn doubts_do_not_stop_a_policy() {
             "2:12 [partition.p]: it has a `lent_qos` and no `owner`: nothing is lent",
         ),
         (
+            "[partition.\"p*\"]\nlent_qos = [\"x\"]\n[partition.q]\nlent_qos = [\"x\"]\nowner = { users = [\"1\"] }",
+            "2:12 [partition.\"p*\"]: it has a `lent_qos` and no `owner`: nothing is lent",
+        ),
+        (
             "[partition.p]\nowner = { users = [\"1\"] }\nlent_qos = []",
             "2:12 [partition.p]: its `lent_qos` is empty: everyone but the owner is kept out",
         ),
