@@ -137,12 +137,23 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let mut verdict = judged(policy, request, cluster, today);
+    prove(&mut verdict, policy, request, cluster, today);
+    verdict
+}
+
+/// Tries the remedies of a verdict on `request`.
+pub(crate) fn prove(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) {
     let again = |request: &Request<'_>| judged(policy, request, cluster, today);
-    let mut verdict = again(request);
-    let guarded = || remedy::prove(&mut verdict, request, again);
+    let guarded = || remedy::prove(verdict, request, again);
     // What is told of a finding is worth no failure: the verdict stands without it.
     let _ = catch_unwind(AssertUnwindSafe(guarded));
-    verdict
 }
 
 /// The verdict with the remedies that the rules propose.
@@ -235,8 +246,19 @@ fn check_rule<'p>(
     if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
         return;
     }
+    #[cfg(feature = "test-hooks")]
+    panic_in(set.info.name, case.request);
     let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
     entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
+}
+
+/// A panic on demand, to prove that one rule's is contained: only in builds made for tests.
+#[cfg(feature = "test-hooks")]
+#[expect(clippy::panic, reason = "this is what it is for")]
+fn panic_in(rule: &str, request: &Request<'_>) {
+    if request.name.as_deref().and_then(|n| n.strip_prefix("sluice-test-panic-in-")) == Some(rule) {
+        panic!("asked for by a test");
+    }
 }
 
 fn note_failure(verdict: &mut Verdict, rule: &'static str) {
