@@ -106,3 +106,28 @@ impl TestFile {
         Ok(file)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_stands_in_the_file_or_beside_it() {
+        let both = TestFile::read("t.toml", "policy = \"schema = 1\"\npolicy_file = \"p.toml\"");
+        assert_eq!(both.unwrap_err(), "t.toml: one of `policy` and `policy_file`, not both");
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/university.test.toml");
+        let file = TestFile::open(&example).unwrap();
+        assert!(file.policy.unwrap().contains("Northfield University"));
+    }
+
+    #[test]
+    fn a_policy_that_is_not_there_is_named() {
+        let folder = std::env::temp_dir().join(format!("sluice-policy-file-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("t.toml");
+        fs::write(&path, "policy_file = \"none.toml\"").unwrap();
+        let words = TestFile::open(&path).unwrap_err();
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(words.starts_with(&format!("{}: ", folder.join("none.toml").display())), "{words}");
+    }
+}

@@ -52,7 +52,7 @@ fn bad_policies_are_told_word_for_word() {
 fn the_example_loads_without_a_doubt() {
     let Loaded { policy, doubts } = loaded(EXAMPLE);
     assert_eq!(doubts, []);
-    assert_eq!(policy.rules.len(), 4);
+    assert_eq!(policy.rules.len(), 7);
     assert_eq!(policy.limits.len(), 2);
     assert_eq!(policy.facts.default_partition.as_deref(), Some("gpu"));
     assert_eq!(policy.site.name, "Example Lab");
