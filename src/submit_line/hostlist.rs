@@ -3,8 +3,8 @@
 /// Number of different hosts; `None` where the text is no host list, or names a file (`/`) or a
 /// node set (`{`), which the client reads in other ways.
 pub fn count(text: &str) -> Option<u32> {
-    // More hosts than any cluster has; a range is not spelled out beyond it.
-    const LIMIT: usize = 1 << 20;
+    // Slurm takes no more nodes than that (MAX_SLURM_NODES); a range is not spelled out beyond it.
+    const LIMIT: usize = 1 << 16;
     if text.contains(['/', '{']) {
         return None;
     }

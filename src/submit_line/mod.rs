@@ -2,8 +2,8 @@
 //! and what the client itself refuses. Pure: files, users and the environment are handed in.
 //!
 //! The clients' own steps, in their own order: the script's `#SBATCH` lines, then environment
-//! variables, then the command line ([`passes`]); then what they check and fill in themselves
-//! ([`conflict`], [`describe`], [`gres`]). The result is a job description in Slurm's own terms,
+//! variables, then the command line (`passes`); then what they check and fill in themselves
+//! (`conflict`, `describe`, `gres`). The result is a job description in Slurm's own terms,
 //! so that from there on every door reads the same.
 //!
 //! Not done, because it needs the cluster's configuration or other files: `--nodefile` and

@@ -11,6 +11,9 @@ use super::options::{self, Opt};
 use super::{Command, Component, Place, Problem, ProblemKind, Series, Submission, environment, script};
 use crate::request::description::Message;
 
+/// `MAX_HET_JOB_COMPONENTS` of Slurm.
+const MOST_COMPONENTS: usize = 128;
+
 /// What a command line depends on.
 #[derive(Clone, Copy)]
 pub struct World<'w> {
@@ -165,11 +168,20 @@ impl CommandLine {
                 script: text.as_deref().filter(|_| index == 0),
                 wrapped: wrapped.is_some(),
                 submit_line: self.line(&self.words),
-                het_offset: (index > 0 || !is_last).then_some(index as u32),
+                het_offset: (index > 0 || !is_last).then_some(u32::try_from(index).unwrap_or(u32::MAX)),
                 made_up_name: submission.made_up_name(&chosen),
             };
             submission.components.push(component(&mut chosen, &source, &mut submission.problems));
             if is_last {
+                break;
+            }
+            if submission.components.len() >= MOST_COMPONENTS {
+                submission.problems.push(Problem {
+                    kind: ProblemKind::Conflict,
+                    option: None,
+                    place: None,
+                    message: format!("a job has at most {MOST_COMPONENTS} components"),
+                });
                 break;
             }
             // Components that only the script has get the last options of the command line too.

@@ -480,6 +480,14 @@ fn a_command_that_only_prints_submits_nothing() {
 }
 
 #[test]
+fn a_script_of_separators_ends() {
+    let script = format!("#!/bin/sh\n{}", "#SBATCH hetjob\n".repeat(10_000));
+    let read = read(Series::V24_11, "sbatch job.sh", &script);
+    assert_eq!(read.components.len(), 128);
+    assert!(read.problems.iter().any(Problem::refuses));
+}
+
+#[test]
 fn versions_read_like_the_series_before_them() {
     for (version, series) in [
         ("22.05.8", Some(Series::V22_05)),

@@ -26,8 +26,8 @@ fn srun(shared: &Shared) {
     );
     assert_eq!(reference(&output.stderr).len(), 8);
 
-    let output = cluster.user("games", "srun --gpus=1 printenv CUDA_VISIBLE_DEVICES").run().accepted();
-    assert_eq!(output.stdout.lines().count(), 1, "{output}");
+    let output = cluster.user("games", "srun --gpus=1 echo ran").run().accepted();
+    assert_eq!(output.stdout, "ran\n", "{output}");
     assert!(output.errors().contains(&"srun: Example Lab filled in --cpus-per-gpu=4"), "{output}");
 }
 

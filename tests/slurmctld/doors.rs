@@ -1,5 +1,5 @@
-//! Three doors, one verdict: every line of `doors.txt` through `sbatch`, `sbatch --test-only` and
-//! `sluice check -- sbatch`, with the same findings word for word.
+//! Three doors, one verdict: every line of `doors.txt` as it is, with `--test-only`, and through
+//! `sluice check --`, with the same findings word for word.
 
 use std::fmt::Write as _;
 
@@ -9,6 +9,21 @@ use crate::support::Requirement::Controller;
 use crate::support::{Cluster, Output};
 
 pub const CASES: &[Case] = &[("three doors judge alike, word for word", Controller, alike)];
+
+/// Commands that submit.
+const COMMANDS: &[&str] = &["sbatch", "srun", "salloc"];
+
+/// How lines begin that a client says by itself.
+const CLIENTS_OWN: &[&str] = &[
+    "Batch job submission failed: ",
+    "Unable to allocate resources: ",
+    "Job submit/allocate failed: ",
+    "Job ",
+    "job ",
+    "Granted job allocation ",
+    "Pending job allocation ",
+    "Relinquishing job allocation ",
+];
 
 /// One line of the file.
 struct Door<'a> {
@@ -20,7 +35,7 @@ struct Door<'a> {
 
 /// What one door said.
 #[derive(Debug, PartialEq, Eq)]
-struct Answer {
+pub struct Answer {
     accepted: bool,
     text: String,
 }
@@ -35,7 +50,6 @@ fn alike(shared: &Shared) {
             let _ = writeln!(wrong, "{}: {}\n{what}", door.user, door.line);
         }
     }
-    cluster.root("scancel --state=pending").run().accepted();
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
@@ -56,20 +70,25 @@ fn parse(line: &str) -> Option<Door<'_>> {
 }
 
 fn compare(cluster: &Cluster, door: &Door<'_>) -> Result<(), String> {
-    let type_with = |command: &str| {
-        let (before, after) = split_at_sbatch(door.line);
-        cluster.user(door.user, &format!("{before}{command}{after}")).run()
-    };
-    let outputs = [type_with("sbatch"), type_with("sbatch --test-only"), type_with("sluice check -- sbatch")];
+    let (variables, command, rest) = split(door.line);
+    let test_only = format!("{variables}{command} --test-only{rest}");
+    let check = format!("{variables}sluice check -- {command}{rest}");
+    // salloc has no such option.
+    let test_only = if command == "salloc" { door.line } else { &test_only };
+    let outputs = [door.line, test_only, &check].map(|line| cluster.user(door.user, line).run());
     let transcript = outputs.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    let [sbatch, test_only, check] = outputs;
-    let first = client(&sbatch);
+    let [submitted, test_only, check] = outputs;
+    if submitted.ok() && command == "sbatch" {
+        // What it left in the queue would make srun and salloc wait.
+        cluster.root(&format!("scancel --user={}", door.user)).run().accepted();
+    }
+    let first = client(&submitted);
     if first.accepted != door.accepted || told(&first.text) != door.told {
         let verdict = if first.accepted { "accepted" } else { "refused" };
         return Err(format!("{verdict} with {:?}\n{transcript}\n", told(&first.text)));
     }
     let differ = |name: &str, first: &Answer, other: Option<&Answer>| {
-        Err(format!("sbatch: {first:#?}\n{name}: {other:#?}\n{transcript}\n"))
+        Err(format!("submitted: {first:#?}\n{name}: {other:#?}\n{transcript}\n"))
     };
     let check = checker(&check);
     if check.as_ref() != Some(&first) {
@@ -83,23 +102,25 @@ fn compare(cluster: &Cluster, door: &Door<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Splits a line around its `sbatch`, which variables may stand before.
-fn split_at_sbatch(line: &str) -> (&str, &str) {
-    let at = line.find("sbatch ").expect("a line that calls sbatch");
-    line.split_at_checked(at).map(|(before, rest)| (before, &rest["sbatch".len()..])).expect("an ASCII line")
+/// Splits a line into the variables before its command, the command, and the rest.
+fn split(line: &str) -> (&str, &str, &str) {
+    let found = COMMANDS.iter().find_map(|&c| Some((line.find(&format!("{c} "))?, c)));
+    let (at, command) = found.unwrap_or_else(|| panic!("no command in `{line}`"));
+    let (variables, rest) = line.split_at(at);
+    (variables, command, rest.strip_prefix(command).unwrap_or_default())
 }
 
-/// What Sluice said through sbatch: its lines without the client's prefix and the client's own.
-fn client(output: &Output) -> Answer {
-    let own = ["Batch job submission failed: ", "Job ", "Submitted "];
-    let lines = output.lines_after(&["sbatch: error: ", "sbatch: "]);
-    let lines = lines.into_iter().filter(|line| !own.iter().any(|o| line.starts_with(o)));
+/// What Sluice said through a client: its lines without the client's prefix and the client's own.
+pub fn client(output: &Output) -> Answer {
+    let (_, command, _) = split(&output.line);
+    let lines = output.lines_after(&[&format!("{command}: error: "), &format!("{command}: ")]);
+    let lines = lines.into_iter().filter(|line| !CLIENTS_OWN.iter().any(|own| line.starts_with(own)));
     Answer { accepted: output.ok(), text: normal(lines) }
 }
 
 /// What `sluice check` said of the request; `None` where it could not judge. What it adds is left out:
 /// that all is well, and where each finding's option stands.
-fn checker(output: &Output) -> Option<Answer> {
+pub fn checker(output: &Output) -> Option<Answer> {
     let accepted = match output.status.code()? {
         0 => true,
         1 => false,

@@ -1,6 +1,7 @@
 //! Who may use a lent partition under which QoS, with accounts and QoS from a real slurmdbd.
 
 use crate::Case;
+use crate::doors::{checker, client};
 use crate::shared::Shared;
 use crate::support::Output;
 use crate::support::Requirement::Accounting;
@@ -13,6 +14,7 @@ pub const CASES: &[Case] = &[
     ("the owner is known by the default account", Accounting, owner),
     ("an account that is only typed makes nobody an owner", Accounting, typed),
     ("of two accounts the one in use counts", Accounting, two_accounts),
+    ("the command agrees where it is told the user's accounts", Accounting, command),
 ];
 
 fn entitled(output: &Output) -> bool {
@@ -85,4 +87,24 @@ fn two_accounts(shared: &Shared) {
     assert_eq!(cluster.job(output.job_id(), "Account").as_deref(), Some("physics"));
     // Accounts are compared without regard to case, as Slurm does.
     cluster.user("backup", &line.replace("physics", "PHYSICS")).run().accepted();
+}
+
+fn command(shared: &Shared) {
+    let cluster = shared.accounted();
+    for (user, accounts, line) in [
+        ("games", "--account=bio", "sbatch -p lent --qos=high job.sh"),
+        ("games", "--account=bio", "sbatch -p own,lent --qos=high job.sh"),
+        ("games", "--account=bio", "sbatch --hold -p lent job.sh"),
+        ("games", "--account=bio", "sbatch -p lent -A physics --qos=high job.sh"),
+        ("man", "--account=bio --default-qos=high", "sbatch --hold -p lent job.sh"),
+        ("man", "--account=bio --default-qos=high", "sbatch -p gpu,lent job.sh"),
+        ("news", "--account=physics --default-qos=normal", "sbatch --hold -p lent job.sh"),
+        ("news", "--account=physics --default-qos=normal", "sbatch --hold -p lent --qos=high job.sh"),
+        ("backup", "--account=bio --account=physics", "sbatch -p lent --qos=high job.sh"),
+        ("backup", "--account=bio --account=physics", "sbatch --hold -p lent --qos=high -A physics job.sh"),
+    ] {
+        let submitted = cluster.user(user, line).run();
+        let checked = cluster.user(user, &format!("sluice check {accounts} -- {line}")).run();
+        assert_eq!(Some(client(&submitted)), checker(&checked), "{submitted}\n{checked}");
+    }
 }

@@ -227,7 +227,7 @@ fn several(shared: &Shared) {
     update(format!("JobId={id} ArrayTaskThrottle=3")).accepted();
     update(format!("JobId={id}_5-7 QOS=high")).refused();
     refused_in_log(cluster, &format!("{id}_5"), "QoS high is not for guests");
-    let shown = cluster.root("squeue -h -r -o %q").run().accepted();
+    let shown = cluster.root(&format!("squeue -h -r -j {id} -o %q")).run().accepted();
     assert!(!shown.stdout.contains("high"), "{shown}");
 
     // A job by its name, through which nobody gets round either.
