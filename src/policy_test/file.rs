@@ -82,6 +82,6 @@ impl TestFile {
     /// # Errors
     /// In words, with the place.
     pub fn read(name: &str, text: &str) -> Result<TestFile, String> {
-        toml::from_str(text).map_err(|error| format!("{name}: {error}"))
+        toml::from_str(text).map_err(|error| format!("{name}: {}", error.to_string().trim_end()))
     }
 }

@@ -10,6 +10,7 @@ mod output;
 mod people;
 mod policy_file;
 mod slurm;
+mod test;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let result = match &options.verb {
         Verb::Check(verb) => check::run(&options.common, verb),
+        Verb::Test(verb) => test::run(&options.common, verb),
         Verb::Explain(verb) => explain::run(&verb.rules),
     };
     match result {

@@ -38,6 +38,7 @@ pub enum Format {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Check(Check),
+    Test(Test),
     Explain(Explain),
 }
 
@@ -67,6 +68,22 @@ pub struct Check {
     /// Series of Slurm whose sbatch reads the job [default: the installed one, else the newest]
     #[arg(long, value_name = "VERSION", value_parser = series)]
     pub slurm: Option<Series>,
+}
+
+/// Run tests of a policy that are kept as data
+///
+/// A file holds submissions and updates, and what is expected of each: the rules that refuse or
+/// warn, what is filled in, the lines that users read. Exits 0 if all cases hold, 1 if one does not.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sluice test tests/*.toml\n  \
+                        sluice test --policy=sluice.toml --coverage tests/*.toml")]
+pub struct Test {
+    /// Files of cases; --policy is for those that have no policy of their own
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// List the rules and limits that no case touches
+    #[arg(long)]
+    pub coverage: bool,
 }
 
 /// Explain a rule: what it holds, why, an example, the fix
