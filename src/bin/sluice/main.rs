@@ -5,12 +5,16 @@
 
 mod check;
 mod explain;
+mod live;
 mod options;
 mod output;
 mod people;
 mod policy_file;
+mod show;
 mod slurm;
+mod status;
 mod test;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -37,6 +41,9 @@ fn main() -> ExitCode {
     let result = match &options.verb {
         Verb::Check(verb) => check::run(&options.common, verb),
         Verb::Test(verb) => test::run(&options.common, verb),
+        Verb::Validate(verb) => validate::run(&options.common, verb),
+        Verb::Show(verb) => show::run(&options.common, verb),
+        Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Explain(verb) => explain::run(&verb.rules),
     };
     match result {
