@@ -6,5 +6,6 @@ fn sessions_go_as_written() {
     let cases = trycmd::TestCases::new();
     // No Slurm of this machine, and nobody's own settings.
     cases.env("SLURM_CONF", "/nonexistent/slurm.conf").env("NO_COLOR", "1").env("SLUICE_POLICY", "");
+    cases.env("TZ", "UTC");
     cases.case("tests/cli/*.trycmd");
 }

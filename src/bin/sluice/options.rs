@@ -47,10 +47,12 @@ pub enum Verb {
 
 /// Judge a script or a command line as slurmctld would
 #[derive(Debug, Args)]
-#[command(after_help = "Reads #SBATCH lines, arguments and the SBATCH_* environment with sbatch's own grammar and\n\
+#[command(
+    after_help = "Reads #SBATCH lines, arguments and the SBATCH_* environment with sbatch's own grammar and\n\
                         precedence. Exits 0 if the job would be accepted, 1 if it would be refused.\n\n\
                         Examples:\n  sluice check job.sh\n  sluice check -- sbatch --gpus=4 job.sh\n  \
-                        sluice check --account=physics -- srun -p gpu --pty bash")]
+                        sluice check --account=physics -- srun -p gpu --pty bash"
+)]
 pub struct Check {
     /// Batch scripts; `-` reads one from standard input
     #[arg(value_name = "SCRIPT", required_unless_present = "command", conflicts_with = "command")]
@@ -74,11 +76,13 @@ pub struct Check {
 
 /// Run tests of a policy that are kept as data
 #[derive(Debug, Args)]
-#[command(after_help = "A file holds submissions and updates, and what is expected of each: the rules that refuse or\n\
+#[command(
+    after_help = "A file holds submissions and updates, and what is expected of each: the rules that refuse or\n\
                         warn, what is filled in, the lines that users read. Exits 0 if all cases hold, 1 if\n\
                         one does not.\n\n\
                         Examples:\n  sluice test tests/*.toml\n  \
-                        sluice test --policy=sluice.toml --coverage tests/*.toml")]
+                        sluice test --policy=sluice.toml --coverage tests/*.toml"
+)]
 pub struct Test {
     /// Files of cases; --policy is for those that have no policy of their own
     #[arg(value_name = "FILE", required = true)]
@@ -115,9 +119,11 @@ pub struct Show {
 
 /// Show what slurmctld runs: build, policy, last error, counts
 #[derive(Debug, Args)]
-#[command(after_help = "The plugin writes its status into slurmctld's StateSaveLocation. Exits 0 if a policy is in\n\
+#[command(
+    after_help = "The plugin writes its status into slurmctld's StateSaveLocation. Exits 0 if a policy is in\n\
                         force and its file is the one that counts, 1 if not.\n\n\
-                        Examples:\n  sluice status\n  sluice status --state-dir=/var/spool/slurmctld")]
+                        Examples:\n  sluice status\n  sluice status --state-dir=/var/spool/slurmctld"
+)]
 pub struct Status {
     /// StateSaveLocation [default: what `scontrol show config` says]
     #[arg(long, value_name = "DIR")]
