@@ -1,5 +1,8 @@
 //! The command as people type it. Each `.trycmd` file is a session; its `.in` folder is where it
-//! runs.
+//! runs, and what it leaves there is compared with its `.out` folder.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
+use std::process::Command;
 
 #[test]
 fn sessions_go_as_written() {
@@ -8,4 +11,26 @@ fn sessions_go_as_written() {
     cases.env("SLURM_CONF", "/nonexistent/slurm.conf").env("NO_COLOR", "1").env("SLUICE_POLICY", "");
     cases.env("TZ", "UTC");
     cases.case("tests/cli/*.trycmd");
+}
+
+/// Lines of a terminal that nobody has made larger, and a heading's worth of patience.
+const SCREEN: usize = 30;
+
+#[test]
+fn every_help_fits_a_screen() {
+    let help = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_sluice")).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let main = help(&["--help"]);
+    let verbs = main.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let verbs: Vec<&str> =
+        verbs.take_while(|line| !line.is_empty()).filter_map(|l| l.split_whitespace().next()).collect();
+    assert!(verbs.len() >= 6, "{verbs:?}");
+    for text in verbs.iter().map(|verb| help(&[verb, "--help"])).chain([main.clone()]) {
+        let lines = text.lines().count();
+        assert!(lines <= SCREEN, "{lines} lines:\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
 }

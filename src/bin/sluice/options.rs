@@ -60,6 +60,9 @@ pub struct Check {
     /// A command: sbatch, srun or salloc with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+    /// Lay the remedies into the script's #SBATCH lines, and show what changed
+    #[arg(long, conflicts_with = "command")]
+    pub fix: bool,
     /// Judge as this user
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
