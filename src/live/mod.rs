@@ -1,9 +1,10 @@
 //! What a running cluster says of itself, for comparing a policy with it.
 //!
-//! Pure: the text of `scontrol` and `sacctmgr` is handed in (`scontrol`, `sacctmgr`), and `compare`
-//! sets it against a policy, with places in the policy's text (`written`).
+//! Pure: the text of `scontrol` and `sacctmgr` is handed in (`scontrol`, `sacctmgr`). `compare` sets
+//! it against a policy, with places in the policy's text (`written`); `draft` makes a policy of it.
 
 mod compare;
+mod draft;
 mod sacctmgr;
 mod scontrol;
 mod written;
@@ -11,8 +12,9 @@ mod written;
 use crate::request::TimeLimit;
 
 pub use compare::compare;
+pub use draft::draft;
 pub use sacctmgr::{accounts, qos};
-pub use scontrol::{nodes, partitions, state_folder};
+pub use scontrol::{config_value, nodes, partitions};
 
 /// A cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

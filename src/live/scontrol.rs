@@ -114,10 +114,11 @@ fn gpus(gres: &str) -> Vec<(String, u64)> {
     plain.split(',').filter_map(gpu).filter(|(_, n)| *n > 0).collect()
 }
 
-/// `StateSaveLocation` of `scontrol show config`.
-pub fn state_folder(config: &str) -> Option<&str> {
+/// A value of `scontrol show config`; `None` where it is not there or empty.
+pub fn config_value<'c>(config: &'c str, key: &str) -> Option<&'c str> {
     let pairs = config.lines().filter_map(|line| line.split_once('='));
-    pairs.filter(|(key, _)| key.trim() == "StateSaveLocation").map(|(_, v)| v.trim()).find(|v| !v.is_empty())
+    let values = pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim());
+    values.filter(|value| !value.is_empty() && *value != "(null)").last()
 }
 
 #[cfg(test)]
@@ -197,8 +198,10 @@ mod tests {
     }
 
     #[test]
-    fn the_state_folder_is_read_from_recorded_output() {
-        assert_eq!(state_folder(CONFIG), Some("/var/spool/slurm/state"));
-        assert_eq!(state_folder("StateSaveLocation = \nOther = x\n"), None);
+    fn values_of_the_configuration_are_read_from_recorded_output() {
+        assert_eq!(config_value(CONFIG, "StateSaveLocation"), Some("/var/spool/slurm/state"));
+        assert_eq!(config_value(CONFIG, "ClusterName"), Some("lab"));
+        assert_eq!(config_value(CONFIG, "AccountingStorageBackupHost"), None);
+        assert_eq!(config_value("A = \n", "A"), None);
     }
 }

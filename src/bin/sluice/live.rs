@@ -34,7 +34,7 @@ pub fn ask() -> Result<Live, Failure> {
     let qos = accounting(&["-nP", "show", "qos", "format=Name,Preempt,MaxWall"])?;
     let accounts = accounting(&["-nP", "show", "account", "format=Account"])?;
     if let Some(words) = unknown {
-        output::note(&format!("QoS and accounts are not compared: {words}"));
+        output::note(&format!("QoS and accounts stay unknown: {words}"));
     }
     let (qos, accounts) = (qos.map(|text| live::qos(&text)), accounts.map(|text| live::accounts(&text)));
     Ok(Live { partitions, nodes, qos, accounts })

@@ -5,6 +5,7 @@
 
 mod check;
 mod explain;
+mod init;
 mod live;
 mod options;
 mod output;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Verb::Test(verb) => test::run(&options.common, verb),
         Verb::Validate(verb) => validate::run(&options.common, verb),
         Verb::Show(verb) => show::run(&options.common, verb),
+        Verb::Init(verb) => init::run(verb),
         Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Explain(verb) => explain::run(&verb.rules),
     };

@@ -41,6 +41,7 @@ pub enum Verb {
     Test(Test),
     Validate(Validate),
     Show(Show),
+    Init(Init),
     Status(Status),
     Explain(Explain),
 }
@@ -118,6 +119,21 @@ pub struct Show {
     /// Only what applies to this user
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
+}
+
+/// Write a first policy in audit mode, from the live cluster
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Asks scontrol and sacctmgr, and changes nothing. An existing file is never written over.\n\n\
+                        Examples:\n  sluice init sluice.toml\n  sluice init --template > sluice.toml"
+)]
+pub struct Init {
+    /// File to write [default: standard output]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Write a template, without a cluster
+    #[arg(long)]
+    pub template: bool,
 }
 
 /// Show what slurmctld runs: build, policy, last error, counts

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use sluice::date::Date;
-use sluice::policy::Policy;
 use sluice::policy::load::load_bytes;
+use sluice::policy::{EXAMPLE, Policy};
 
 use crate::people::System;
 use crate::{Failure, output, slurm};
 
 /// Judged by where there is no policy.
-const EXAMPLE: &str = include_str!("../../../examples/example.toml");
 const EXAMPLE_NAME: &str = "the built-in example policy";
 
 /// A policy with the name of its file.

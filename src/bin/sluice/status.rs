@@ -42,8 +42,8 @@ pub fn run(common: &Common, verb: &options::Status) -> Result<Exit, Failure> {
 
 fn state_folder() -> Result<PathBuf, Failure> {
     let config = crate::live::config()?;
-    let folder =
-        live::state_folder(&config).ok_or("scontrol names no StateSaveLocation: give --state-dir")?;
+    let folder = live::config_value(&config, "StateSaveLocation")
+        .ok_or("scontrol names no StateSaveLocation: give --state-dir")?;
     Ok(PathBuf::from(folder))
 }
 
