@@ -10,7 +10,7 @@ fn sessions_go_as_written() {
     // No Slurm of this machine, and nobody's own settings.
     cases.env("SLURM_CONF", "/nonexistent/slurm.conf").env("NO_COLOR", "1").env("SLUICE_POLICY", "");
     cases.env("TZ", "UTC");
-    cases.case("tests/cli/*.trycmd");
+    cases.case("tests/cli/*.trycmd").case("docs/command.md");
 }
 
 /// Lines of a terminal that nobody has made larger, and a heading's worth of patience.

@@ -5,6 +5,8 @@
 
 mod check;
 mod explain;
+#[cfg(test)]
+mod generated;
 mod init;
 mod live;
 mod options;
