@@ -10,6 +10,7 @@ mod scontrol;
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 
 use crate::cluster::Cluster;
 use crate::date::Date;
@@ -88,49 +89,58 @@ pub struct Given<'a> {
     pub text: &'a str,
 }
 
-/// Runs every case of a file. `name` is what messages call it.
+/// Runs every case of a file.
 ///
 /// # Errors
-/// Where the file is none, in words with its place.
-pub fn run(name: &str, text: &str) -> Result<Vec<Ran>, String> {
-    report(name, text, None).map(|report| report.cases)
+/// Where the file is none, or its policy is none, in words with the place.
+pub fn run(path: &Path) -> Result<Vec<Ran>, String> {
+    TestFile::open(path)?.run(&path.to_string_lossy())
 }
 
-/// Runs every case of a file, by `given` where the file has no policy of its own.
-///
-/// # Errors
-/// Where the file is none or its policy cannot be loaded, in words with its place.
-pub fn report(name: &str, text: &str, given: Option<Given<'_>>) -> Result<Report, String> {
-    let file = TestFile::read(name, text)?;
-    let directory = file.cluster.directory();
-    let read = |policy: &Given<'_>| {
-        let loaded = load(policy.name, policy.text, &directory, TODAY);
-        loaded.map(|l| l.policy).map_err(|problems| problems.to_string())
-    };
-    let own_policy = file.policy.as_deref().map(|text| Given { name: "policy", text });
-    let of_file = match own_policy {
-        Some(policy) => Some((policy, read(&policy).map_err(|e| format!("{name}: {e}"))?)),
-        None => given.map(|policy| Ok::<_, String>((policy, read(&policy)?))).transpose()?,
-    };
-    let mut shared = of_file.as_ref().map(|(_, policy)| Shared::of(policy));
-    let mut cases = Vec::new();
-    for case in &file.cases {
-        // What a rule remembers is its own policy's: a case with a past has one to itself.
-        let again = || of_file.as_ref().map(|(policy, _)| *policy).filter(|_| !case.earlier.is_empty());
-        let own = case.policy.as_deref().map(|text| Given { name: "policy", text });
-        let ran = match own.or_else(again).as_ref().map(read).transpose() {
-            Err(words) => Ran::broken(case, words),
-            Ok(own) => match own.as_ref().or(of_file.as_ref().map(|(_, policy)| policy)) {
-                Some(policy) => run_case(case, policy, &file.cluster),
-                None => Ran::broken(case, "neither the case nor the file has a `policy`".to_owned()),
-            },
-        };
-        if let (Some(shared), Some(outcome), None) = (&mut shared, &ran.outcome, &case.policy) {
-            shared.touched.extend(outcome.touched.iter().cloned());
-        }
-        cases.push(ran);
+impl TestFile {
+    /// Runs every case. `name` is what messages call the file.
+    ///
+    /// # Errors
+    /// Where the policy of all cases is none, in words with the place.
+    pub fn run(&self, name: &str) -> Result<Vec<Ran>, String> {
+        self.report(name, None).map(|report| report.cases)
     }
-    Ok(Report { cases, shared })
+
+    /// Runs every case, by `given` where the file has no policy of its own.
+    ///
+    /// # Errors
+    /// As [`TestFile::run`].
+    pub fn report(&self, name: &str, given: Option<Given<'_>>) -> Result<Report, String> {
+        let directory = self.cluster.directory();
+        let read = |policy: &Given<'_>| {
+            let loaded = load(policy.name, policy.text, &directory, TODAY);
+            loaded.map(|l| l.policy).map_err(|problems| problems.to_string())
+        };
+        let own_name = self.policy_file.as_deref().unwrap_or("policy");
+        let of_file = match self.policy.as_deref().map(|text| Given { name: own_name, text }) {
+            Some(policy) => Some((policy, read(&policy).map_err(|e| format!("{name}: {e}"))?)),
+            None => given.map(|policy| Ok::<_, String>((policy, read(&policy)?))).transpose()?,
+        };
+        let mut shared = of_file.as_ref().map(|(_, policy)| Shared::of(policy));
+        let mut cases = Vec::new();
+        for case in &self.cases {
+            // What a rule remembers is its own policy's: a case with a past has one to itself.
+            let again = || of_file.as_ref().map(|(policy, _)| *policy).filter(|_| !case.earlier.is_empty());
+            let own = case.policy.as_deref().map(|text| Given { name: "policy", text });
+            let ran = match own.or_else(again).as_ref().map(read).transpose() {
+                Err(words) => Ran::broken(case, words),
+                Ok(own) => match own.as_ref().or(of_file.as_ref().map(|(_, policy)| policy)) {
+                    Some(policy) => run_case(case, policy, &self.cluster),
+                    None => Ran::broken(case, "neither the case nor the file has a `policy`".to_owned()),
+                },
+            };
+            if let (Some(shared), Some(outcome), None) = (&mut shared, &ran.outcome, &case.policy) {
+                shared.touched.extend(outcome.touched.iter().cloned());
+            }
+            cases.push(ran);
+        }
+        Ok(Report { cases, shared })
+    }
 }
 
 impl Shared {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sluice::policy_test::{self, Difference, Given, Ran, Report, TestFile};
+use sluice::policy_test::{Difference, Given, Ran, Report, TestFile};
 
 use crate::options::{Common, Format, Test};
 use crate::output::{Style, line, styled};
@@ -49,21 +49,23 @@ pub fn run(common: &Common, verb: &Test) -> Result<Exit, Failure> {
 fn one(path: &Path, common: &Common, policy: &mut Option<Text>) -> Result<Report, Failure> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {name}: {}", reason(&e)))?;
-    let text = String::from_utf8(bytes).map_err(|_| format!("{name} is no text file"))?;
-    let file = TestFile::read(&name, &text)?;
+    if std::str::from_utf8(&bytes).is_err() {
+        return Err(format!("{name} is no text file"));
+    }
+    let file = TestFile::open(path)?;
     if file.cases.is_empty() {
         return Err(format!("{name} holds no [[case]]"));
     }
     let needed = file.policy.is_none() && file.cases.iter().any(|case| case.policy.is_none());
     if !needed {
-        return policy_test::report(&name, &text, None);
+        return file.report(&name, None);
     }
     let found = match policy {
         Some(found) => found,
         None => policy.insert(policy_file::read(common.policy.as_deref())?),
     };
     let policy = String::from_utf8_lossy(&found.bytes);
-    policy_test::report(&name, &text, Some(Given { name: &found.name, text: &policy }))
+    file.report(&name, Some(Given { name: &found.name, text: &policy }))
 }
 
 /// Rules and limits that no case touches; files that share a policy count together.
