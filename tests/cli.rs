@@ -60,3 +60,21 @@ fn a_new_policy_is_written_once_and_validates_as_it_is() {
     assert!(written.contains("mode = \"audit\""));
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+#[test]
+fn a_policy_that_others_may_write_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("sluice-mode-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("sluice.toml");
+    std::fs::write(&file, "schema = 1\n").unwrap();
+    let noted = |mode: u32| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_sluice")).arg("validate").arg(&file).output().unwrap();
+        assert!(output.status.success(), "it is only said");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(noted(0o644), "");
+    assert!(noted(0o646).contains("others may write it (mode 646): chmod go-w"));
+    std::fs::remove_dir_all(folder).unwrap();
+}

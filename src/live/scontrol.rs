@@ -118,7 +118,7 @@ fn gpus(gres: &str) -> Vec<(String, u64)> {
 pub fn config_value<'c>(config: &'c str, key: &str) -> Option<&'c str> {
     let pairs = config.lines().filter_map(|line| line.split_once('='));
     let values = pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim());
-    values.filter(|value| !value.is_empty() && *value != "(null)").last()
+    values.filter(|value| !value.is_empty() && *value != "(null)").next_back()
 }
 
 #[cfg(test)]

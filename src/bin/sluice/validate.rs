@@ -107,7 +107,7 @@ fn slurm_user() -> Option<u32> {
     let name = slurm::conf_dirs().iter().find_map(|dir| {
         let text = std::fs::read_to_string(dir.join("slurm.conf")).ok()?;
         let pairs = text.lines().filter_map(|line| line.trim().split_once('='));
-        let value = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("SlurmUser")).last()?.1;
+        let value = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("SlurmUser")).next_back()?.1;
         Some(value.split('#').next().unwrap_or("").trim().to_owned())
     });
     let name = name.unwrap_or_else(|| "slurm".to_owned());
