@@ -58,6 +58,9 @@ fn one(path: &Path, common: &Common, policy: &mut Option<Text>) -> Result<Report
     }
     let needed = file.policy.is_none() && file.cases.iter().any(|case| case.policy.is_none());
     if !needed {
+        if common.policy.is_some() {
+            output::note(&format!("{name} has a policy of its own: --policy is not for it"));
+        }
         return file.report(&name, None);
     }
     let found = match policy {
