@@ -9,5 +9,6 @@ mod lifecycle;
 mod plugin;
 mod policy_file;
 mod process;
+mod spank;
 mod symbols;
 mod verdict;
