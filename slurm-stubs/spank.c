@@ -153,3 +153,10 @@ void slurm_spank_log(const char *format, ...)
 	va_end(arguments);
 	fclose(log);
 }
+
+spank_err_t spank_setenv(spank_t spank, const char *name, const char *value, int overwrite)
+{
+	check_handle(spank);
+	setenv(name, value, overwrite);
+	return ESPANK_SUCCESS;
+}

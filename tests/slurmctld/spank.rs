@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use crate::Case;
 use crate::shared::Shared;
-use crate::support::Requirement::Controller;
+use crate::support::Requirement::{Accounting, Controller};
 use crate::support::{Builder, Cluster, Output, until};
 
 pub const CASES: &[Case] = &[
     ("the plugin in plugstack.conf leaves sbatch, srun and salloc working", Controller, works),
-    ("--justify and --lineage are there in every client and every spelling", Controller, spellings),
+    ("every client has --justify and --lineage, in every spelling", Controller, spellings),
     ("a message names --justify where the client has it", Controller, told),
     ("a text that cannot be carried is refused by the client", Controller, refused_at_once),
     ("any other text arrives whole", Controller, whole),
     ("a justification is for one job, not for those submitted inside", Controller, one_job),
     ("an array task that owns another index is stopped, and nothing else", Controller, index),
+    ("the policy names what --compile sets", Accounting, compile),
     ("mistakes in plugstack.conf and policy harm no job and no node", Controller, mistakes),
 ];
 
@@ -310,6 +311,54 @@ fn mistakes(shared: &Shared) {
     std::fs::remove_dir(cluster.policy_path()).expect("it is there");
     cluster.write_policy(POLICY);
     assert_eq!(array(cluster, "TASK_INDEX").1, STOPPED);
+}
+
+fn compile(_: &Shared) {
+    let policy = format!("{POLICY}[compile]\noff = {{ NO_JIT = \"1\" }}\n[qos.debug]\nshort = true\n");
+    let cluster = builder()
+        .policy(&policy)
+        .accounting(&[
+            "add cluster sluice",
+            "add qos debug",
+            "add account bio",
+            "add user games account=bio qos=normal,debug",
+        ])
+        .start();
+    let print = "#!/bin/sh\necho ${NO_JIT-unset}; srun /bin/sh -c 'echo ${NO_JIT-unset}'\n";
+    cluster.file_for_everyone("jit.sh", print);
+    cluster.file_for_everyone("off.sh", &print.replace("sh\n", "sh\n#SBATCH --compile=off\n"));
+    let lines = [
+        ("jit.sh", "unset"),
+        ("--compile=off jit.sh", "1"),
+        ("off.sh", "1"),
+        ("--compile=on off.sh", "unset"),
+        ("--compile=off --export=NONE jit.sh", "1"),
+        ("--compile=off --export=ALL,NO_JIT=0 jit.sh", "1"),
+        ("--export=ALL,NO_JIT=0 jit.sh", "0"),
+        ("--qos=debug jit.sh", "1"),
+        ("--qos=debug --compile=on jit.sh", "unset"),
+        ("--qos=debug --export=ALL,NO_JIT=0 jit.sh", "0"),
+    ];
+    for (options, expected) in lines {
+        let line = format!("sbatch --wait -o jit.txt {options}");
+        let output = cluster.user("games", &line).within(LONG).run().accepted();
+        assert_eq!(written(&cluster, "jit.txt"), format!("{expected}\n{expected}\n"), "{output}");
+    }
+    let echo = "sh -c 'echo ${NO_JIT-unset}'";
+    for (command, expected) in [
+        ("srun --compile=off", "1\n"),
+        ("srun", "unset\n"),
+        ("srun --qos=debug", "1\n"),
+        ("srun --qos=debug --compile=on", "unset\n"),
+        ("salloc -Q --compile=off srun", "1\n"),
+        ("salloc -Q srun --compile=off", "1\n"),
+    ] {
+        let output = cluster.user("games", &format!("{command} {echo}")).within(LONG).run().accepted();
+        assert_eq!(output.stdout, expected, "{output}");
+    }
+    let output = cluster.user("games", "sbatch --compile=no jit.sh").run();
+    assert!(output.stderr.starts_with("sbatch: error: --compile is on or off, not no\n"), "{output}");
+    idle(&cluster);
 }
 
 /// The one node is there for the next job: neither drained nor down.

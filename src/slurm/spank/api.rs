@@ -18,6 +18,7 @@ struct Functions {
     option_register: Option<unsafe extern "C" fn(*mut c_void, *mut spank_option) -> c_int>,
     get_item: Option<unsafe extern "C" fn(*mut c_void, spank_item, ...) -> c_int>,
     getenv: Option<unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_char, c_int) -> c_int>,
+    setenv: Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, c_int) -> c_int>,
     job_control_setenv:
         Option<unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char, c_int) -> c_int>,
     job_control_unsetenv: Option<unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int>,
@@ -33,6 +34,7 @@ fn functions() -> &'static Functions {
             option_register: symbol(c"spank_option_register"),
             get_item: symbol(c"spank_get_item"),
             getenv: symbol(c"spank_getenv"),
+            setenv: symbol(c"spank_setenv"),
             job_control_setenv: symbol(c"spank_job_control_setenv"),
             job_control_unsetenv: symbol(c"spank_job_control_unsetenv"),
             log: symbol(c"slurm_spank_log"),
@@ -140,5 +142,12 @@ impl Spank<'_> {
         unsafe { get(self.handle, name.as_ptr(), value.as_mut_ptr().cast(), VALUE as c_int) };
         let text = CStr::from_bytes_until_nul(&value).ok()?.to_string_lossy();
         (!text.is_empty()).then(|| text.into_owned())
+    }
+    /// On a node: sets a variable of the job's environment; with `replace` also one that is set.
+    pub fn setenv(&self, name: &CStr, value: &CStr, replace: bool) {
+        if let Some(set) = functions().setenv {
+            // SAFETY: the handle is SPANK's own; both texts are copied.
+            unsafe { set(self.handle, name.as_ptr(), value.as_ptr(), c_int::from(replace)) };
+        }
     }
 }

@@ -8,6 +8,7 @@
 use std::ffi::{CString, c_int};
 
 use super::api::{self, Spank};
+use super::compile;
 use super::options::{self, Carried, OPTIONS};
 use crate::request::description::SPANK_ENV;
 
@@ -28,6 +29,7 @@ pub fn init(spank: &Spank<'_>) {
         spank.register(option.spank_option(index));
     }
     forget(&format!("{COPY}{SPANK_ENV}"));
+    compile::register(spank);
 }
 
 /// Puts what was given where the hook reads it. Once for each component of the job.

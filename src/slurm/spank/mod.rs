@@ -13,7 +13,9 @@
 mod api;
 mod arguments;
 mod client;
+mod compile;
 mod node;
+mod node_policy;
 mod options;
 
 use std::ffi::{c_char, c_int, c_void};
@@ -61,9 +63,12 @@ pub unsafe extern "C" fn slurm_spank_init_post_opt(
     _argv: *const *const c_char,
 ) -> c_int {
     let post_opt = || {
-        if api::context() == Context::Client {
-            // SAFETY: by the interface.
-            client::post_opt(&unsafe { Spank::new(handle) });
+        // SAFETY: by the interface.
+        let spank = unsafe { Spank::new(handle) };
+        match api::context() {
+            Context::Client => client::post_opt(&spank),
+            Context::Node => node::post_opt(&spank),
+            Context::Slurmd | Context::Other => {}
         }
         SLURM_SUCCESS
     };
