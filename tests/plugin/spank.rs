@@ -166,6 +166,30 @@ fn a_bad_value_is_told_and_not_kept() {
 }
 
 #[test]
+fn a_compile_mode_is_set_by_what_is_asked_then_by_hand_then_by_the_qos() {
+    let policy = Some("[compile]\noff = { A = \"1\" }\n[qos.\"s*\"]\nshort = true\n");
+    let test = "spank::a_compile_mode_is_set_by_what_is_asked_then_by_hand_then_by_the_qos";
+    alone(test, policy, |_| {
+        let spank = Spank::start(SLURMSTEPD);
+        spank.init(&[]);
+        spank.post_opt();
+        assert!(!is_set("A"), "nothing asked for, no short QoS");
+        set("A", "by hand");
+        set("SLURM_JOB_QOS", "Short");
+        spank.post_opt();
+        assert_eq!(std::env::var("A").unwrap(), "by hand");
+        // SAFETY: as the stubs have it.
+        let given = |text: &CStr| unsafe { (spank.give_option)(c"compile".as_ptr(), text.as_ptr(), 1) };
+        assert_eq!((given(c"on"), given(c"nonsense")), (0, 0));
+        spank.post_opt();
+        assert_eq!(std::env::var("A").unwrap(), "by hand");
+        assert_eq!(given(c"off"), 0);
+        spank.post_opt();
+        assert_eq!(std::env::var("A").unwrap(), "1");
+    });
+}
+
+#[test]
 fn daemons_are_told_nothing_and_get_nothing() {
     alone("spank::daemons_are_told_nothing_and_get_nothing", None, |folder| {
         let spank = Spank::start(SLURMSTEPD);
