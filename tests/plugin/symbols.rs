@@ -25,6 +25,8 @@ fn the_so_exports_the_two_interfaces_and_nothing_else() {
             "plugin_type",
             "plugin_version",
             "slurm_spank_init",
+            "slurm_spank_init_post_opt",
+            "slurm_spank_task_init",
         ]
     );
 }
