@@ -117,8 +117,8 @@ fn gpus(gres: &str) -> Vec<(String, u64)> {
 /// A value of `scontrol show config`; `None` where it is not there or empty.
 pub fn config_value<'c>(config: &'c str, key: &str) -> Option<&'c str> {
     let pairs = config.lines().filter_map(|line| line.split_once('='));
-    let values = pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim());
-    values.filter(|value| !value.is_empty() && *value != "(null)").next_back()
+    let mut values = pairs.filter(|(name, _)| name.trim() == key).map(|(_, value)| value.trim());
+    values.rfind(|value| !value.is_empty() && *value != "(null)")
 }
 
 #[cfg(test)]

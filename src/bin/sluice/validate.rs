@@ -106,8 +106,8 @@ fn warn_of_owner(path: &Path) {
 fn slurm_user() -> Option<u32> {
     let name = slurm::conf_dirs().iter().find_map(|dir| {
         let text = std::fs::read_to_string(dir.join("slurm.conf")).ok()?;
-        let pairs = text.lines().filter_map(|line| line.trim().split_once('='));
-        let value = pairs.filter(|(key, _)| key.trim().eq_ignore_ascii_case("SlurmUser")).next_back()?.1;
+        let mut pairs = text.lines().filter_map(|line| line.trim().split_once('='));
+        let value = pairs.rfind(|(key, _)| key.trim().eq_ignore_ascii_case("SlurmUser"))?.1;
         Some(value.split('#').next().unwrap_or("").trim().to_owned())
     });
     let name = name.unwrap_or_else(|| "slurm".to_owned());

@@ -1,8 +1,8 @@
 //! `--fix`: remedies laid into a script, each proved by judging the script again.
 
 use sluice::message;
-use sluice::submit_line::{Series, Submission, fix};
-use sluice::verdict::{Finding, Outcome};
+use sluice::submit_line::{Component, Series, Submission, fix};
+use sluice::verdict::{Finding, Outcome, Remedy};
 
 use super::job::Reading;
 use super::{Judge, Judged, refused_by_client};
@@ -19,6 +19,9 @@ pub struct Fixed {
 
 /// More than any script needs; every round settles a finding.
 const ROUNDS: usize = 64;
+
+/// Nobody gives one option more often.
+const SAME_OPTION: usize = 4;
 
 /// Lays remedies into the script of `reading` while any helps, and writes the script.
 ///
@@ -54,12 +57,34 @@ fn round(text: &str, reading: &Reading<'_>, series: Series, judge: &Judge<'_>) -
     for (index, Judged { component, verdict }) in judged.iter().enumerate() {
         for finding in verdict.findings.iter().filter(|f| is_told(f)) {
             for remedy in &finding.complaint.remedies {
-                let Some(new) = fix::apply(text, index, component, remedy, series) else { continue };
-                if settles(&judged, &reading.submit(Some(&new)), judge) {
+                if let Some(new) = lay(text, index, component, remedy, &judged, (reading, series, judge)) {
                     return Some((new, format!("[{}] {}", finding.rule, message::remedy(remedy))));
                 }
             }
         }
+    }
+    None
+}
+
+/// The script with a remedy that settles something. An option may be given several times, and what
+/// goes leaves the one before it in force.
+fn lay(
+    text: &str,
+    index: usize,
+    component: &Component,
+    remedy: &Remedy,
+    before: &[Judged],
+    (reading, series, judge): (&Reading<'_>, Series, &Judge<'_>),
+) -> Option<String> {
+    let mut text = text.to_owned();
+    let mut component = component.clone();
+    for _ in 0..SAME_OPTION {
+        text = fix::apply(&text, index, &component, remedy, series)?;
+        let changed = reading.submit(Some(&text));
+        if settles(before, &changed, judge) {
+            return Some(text);
+        }
+        component = changed.components.get(index)?.clone();
     }
     None
 }
