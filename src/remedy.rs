@@ -9,8 +9,8 @@ use crate::message;
 use crate::request::{Request, partition_list};
 use crate::verdict::{Finding, Outcome, Place, Remedy, Verdict};
 
-/// Findings whose remedies are tried: as many as a message tells.
-const TRIED: usize = 8;
+/// Findings whose remedies are tried: twice as many as a message tells.
+const TRIED: usize = 16;
 /// Partitions of a request whose remedies are tried. Each try judges all of them again, and a user may
 /// name hundreds.
 const PARTITIONS: usize = 8;
