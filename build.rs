@@ -160,6 +160,7 @@ mod plugin {
             .allowlist_type("slurm_err_t")
             .allowlist_type("(reserve|job)_info_msg_t")
             .allowlist_type("slurm_conf_t")
+            .allowlist_type("spank_(option|item|context)")
             .allowlist_var("HEADER_.*|SLURM_VERSION_NUMBER")
             .allowlist_recursively(true)
             .prepend_enum_name(false)

@@ -65,7 +65,13 @@ impl Report<'_, '_> {
     }
 
     fn enter(&mut self, complaint: Complaint, note: bool) {
-        let ours = |e: &&mut Entry<'_>| e.source.rule == self.source.rule && e.note == note;
+        // Entries of one rule that differ in what becomes of a finding each have their own: on a list
+        // of partitions a warning of the first would else swallow a refusal of the second.
+        let ours = |e: &&mut Entry<'_>| {
+            e.source.rule == self.source.rule
+                && e.note == note
+                && has_like_end(e.source.settings, self.source.settings)
+        };
         let known = self.book.entries.iter_mut().filter(ours);
         for entry in known {
             if merge(&mut entry.complaint, &complaint) {
@@ -84,6 +90,15 @@ impl Report<'_, '_> {
         let mode = self.source.settings.mode;
         self.book.wishes.push(Wish { rule: rule.name, mode, candidate: self.candidate, edit });
     }
+}
+
+/// Whether the same becomes of a finding under either entry of a rule.
+fn has_like_end(one: &Settings, other: &Settings) -> bool {
+    std::ptr::eq(one, other)
+        || (one.mode == other.mode
+            && one.enforce_from == other.enforce_from
+            && one.justify == other.justify
+            && one.help == other.help)
 }
 
 /// Takes `other` into `known` where they differ in nothing but the partitions they quote.
@@ -395,9 +410,10 @@ fn exemption<'p>(case: &Case<'p>, rule: &str) -> Option<&'p str> {
 /// The edits that every candidate agrees on.
 fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
     for wish in wishes.iter().filter(|w| w.candidate == 0) {
-        let agreed = (1..case.candidates.len())
-            .all(|i| wishes.iter().any(|w| w.candidate == i && w.rule == wish.rule && w.edit == wish.edit));
-        let mode = case.policy.site.mode.min(wish.mode);
+        let same = || wishes.iter().filter(|w| w.rule == wish.rule && w.edit == wish.edit);
+        let agreed = (1..case.candidates.len()).all(|i| same().any(|w| w.candidate == i));
+        // What one partition only audits is not done to the job on another.
+        let mode = same().map(|w| w.mode).min().unwrap_or(wish.mode).min(case.policy.site.mode);
         if agreed && mode != Mode::Off && exemption(case, wish.rule).is_none() {
             verdict.edits.push(PlannedEdit {
                 rule: wish.rule,

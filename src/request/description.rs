@@ -39,6 +39,8 @@ pub const EXPORT_ENV: &str = "SLURM_EXPORT_ENV";
 pub const JUSTIFY_ENV: &str = "SLUICE_JUSTIFY";
 /// SPANK job environment entry that holds `--lineage`.
 pub const LINEAGE_ENV: &str = "SLUICE_LINEAGE";
+/// SPANK job environment entry that says that the client has those options.
+pub const SPANK_ENV: &str = "SLUICE_SPANK";
 
 /// Which message the description came in: the same field may mean different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,6 +141,9 @@ pub struct Description<'a> {
     pub justify: Option<Text<'a>>,
     /// The value of [`LINEAGE_ENV`] in `spank_job_env`.
     pub lineage: Option<Text<'a>>,
+    /// Whether [`SPANK_ENV`] is in `spank_job_env`: `--justify` is there for the user to type. Only
+    /// for the words of a message: a client can claim it.
+    pub spank: bool,
 }
 
 impl Default for Description<'_> {
@@ -215,6 +220,7 @@ impl Default for Description<'_> {
             export: None,
             justify: None,
             lineage: None,
+            spank: false,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! character after it, so that a value may hold a comma, a semicolon or a backslash.
 
 use super::Request;
+use crate::words::shown;
 
 /// One key with its value, both trimmed and without escapes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,23 @@ impl Request<'_> {
 /// The pairs of a list. Parts without `=`, without a key or without a value are left out.
 pub fn pairs(text: &str) -> Vec<Pair> {
     split(text, ',').filter_map(pair).collect()
+}
+
+/// What is wrong with a list that a user gives: a part that is no pair, a key that stands twice.
+/// Reading it is more forgiving ([`pairs`]): a comment is written for people as well.
+pub fn check(text: &str) -> Result<(), String> {
+    let mut keys: Vec<String> = Vec::new();
+    for part in split(text, ',').filter(|p| !p.trim().is_empty()) {
+        let Some(Pair { key, .. }) = pair(part) else {
+            let part = shown(part.trim());
+            return Err(format!("{part} is no KEY=VALUE; a comma within a value is written \\,"));
+        };
+        if keys.contains(&key) {
+            return Err(format!("{} is named twice", shown(&key)));
+        }
+        keys.push(key);
+    }
+    if keys.is_empty() { Err("it holds no KEY=VALUE".to_owned()) } else { Ok(()) }
 }
 
 fn pair(part: &str) -> Option<Pair> {
@@ -89,6 +107,16 @@ mod tests {
         assert_eq!(read("commit=,=7,seed,,"), []);
         assert_eq!(read(r"files=a\,b\\,seed=1"), [pair("files", r"a,b\"), pair("seed", "1")]);
         assert_eq!(read("end=a\\"), [pair("end", "a")]);
+    }
+
+    #[test]
+    fn a_list_that_a_user_gives_is_checked() {
+        assert_eq!(check(r"commit=4f2a, files=a\,b,"), Ok(()));
+        let said = |text: &str| check(text).unwrap_err();
+        assert_eq!(said("files=a,b"), r"b is no KEY=VALUE; a comma within a value is written \,");
+        assert_eq!(said("a=1,a=2"), "a is named twice");
+        assert_eq!(said("a="), r"a= is no KEY=VALUE; a comma within a value is written \,");
+        assert_eq!(said(" , "), "it holds no KEY=VALUE");
     }
 
     #[test]

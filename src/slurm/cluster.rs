@@ -20,12 +20,14 @@ pub struct Slurmctld<'a> {
     slurm: &'static Api,
     /// The request's partitions: an association may hold on one of them only.
     partitions: &'a str,
+    /// Whether the client that sent the request has `--justify`.
+    justify_option: bool,
 }
 
 impl<'a> Slurmctld<'a> {
-    /// For a request with this comma list of partitions.
-    pub fn new(partitions: Option<&'a str>) -> Self {
-        Slurmctld { slurm: api::get(), partitions: partitions.unwrap_or("") }
+    /// For a request with this comma list of partitions, from a client with or without `--justify`.
+    pub fn new(partitions: Option<&'a str>, justify_option: bool) -> Self {
+        Slurmctld { slurm: api::get(), partitions: partitions.unwrap_or(""), justify_option }
     }
 
     /// Runs `f` under the cache's lock; `None` where there is no cache to ask.
@@ -115,6 +117,10 @@ impl Cluster for Slurmctld<'_> {
 
     fn is_array(&self, job_id: u32) -> Option<bool> {
         self.slurm.is_array(job_id)
+    }
+
+    fn has_justify_option(&self) -> bool {
+        self.justify_option
     }
 }
 

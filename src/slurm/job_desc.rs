@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use super::strings;
 use super::sys::{USE_DEFAULT_QOS, job_desc_msg_t};
-use crate::request::description::{Description, EXPORT_ENV, JUSTIFY_ENV, LINEAGE_ENV, digest};
+use crate::request::description::{Description, EXPORT_ENV, JUSTIFY_ENV, LINEAGE_ENV, SPANK_ENV, digest};
 use crate::request::{Text, Tres};
 use crate::verdict::Edit;
 
@@ -119,7 +119,8 @@ pub unsafe fn read<'a>(desc: *const job_desc_msg_t) -> Description<'a> {
             .value_of(EXPORT_ENV)
             .filter(|_| environment.value_of("SLURM_JOB_ID").is_none()),
         justify: spank.clone().value_of(JUSTIFY_ENV),
-        lineage: spank.value_of(LINEAGE_ENV),
+        lineage: spank.clone().value_of(LINEAGE_ENV),
+        spank: spank.value_of(SPANK_ENV).is_some(),
     }
 }
 

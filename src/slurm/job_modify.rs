@@ -117,7 +117,7 @@ fn judge<'a>(policy: &Policy, before: Option<&'a Request<'a>>, change: &Request<
     let existing = before.map_or(Existing::Unreadable, Existing::Job);
     let partitions = change.partition.as_deref().filter(|p| !p.is_empty());
     let partitions = partitions.or_else(|| before.and_then(|b| b.partition.as_deref()));
-    let cluster = Slurmctld::new(partitions);
+    let cluster = Slurmctld::new(partitions, false);
     update::judge(policy, existing, change, &cluster, clock::today())
 }
 

@@ -62,10 +62,11 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
             return number(sys::ESLURM_PATHNAME_TOO_LONG);
         }
         let privileged = is_root(description.user_id) && is_root(submit_uid);
+        let justify_option = description.spank;
         let request = description.request(Message::Submit, submit_uid, privileged);
         #[cfg(feature = "test-hooks")]
         panic_on_request(&request);
-        let cluster = Slurmctld::new(request.partition.as_deref());
+        let cluster = Slurmctld::new(request.partition.as_deref(), justify_option);
         let verdict = judge(&policy, &request, &cluster, clock::today());
         if verdict.accepts() {
             accepted(&policy, &request, &cluster, clock::today());

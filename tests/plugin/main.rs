@@ -10,5 +10,6 @@ mod modify;
 mod plugin;
 mod policy_file;
 mod process;
+mod spank;
 mod symbols;
 mod verdict;

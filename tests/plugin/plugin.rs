@@ -103,6 +103,13 @@ impl Plugin {
         plugin
     }
 
+    /// # Safety
+    /// `F` is the type of that symbol of the plugin.
+    pub unsafe fn symbol<F: Copy>(&self, name: &CStr) -> F {
+        // SAFETY: by the caller's promise.
+        unsafe { symbol(self.handle, name) }
+    }
+
     pub fn init(&self) -> c_int {
         // SAFETY: takes nothing.
         unsafe { (self.init)() }

@@ -113,10 +113,11 @@ fn stubs() -> &'static Path {
     static STUBS: OnceLock<PathBuf> = OnceLock::new();
     STUBS.get_or_init(|| {
         let stubs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libslurm-stubs.so");
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("slurm-stubs/stubs.c");
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("slurm-stubs");
         let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
         cc.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-discarded-qualifiers"]);
-        cc.args(["-g", "-shared", "-fPIC", "-I", env!("SLUICE_SLURM_INCLUDE"), "-o"]).arg(&stubs).arg(source);
+        cc.args(["-g", "-shared", "-fPIC", "-I", env!("SLUICE_SLURM_INCLUDE"), "-o"]).arg(&stubs);
+        cc.args(["stubs.c", "spank.c"].map(|name| sources.join(name)));
         let output = cc.output().expect("a C compiler (cc, or what CC names)");
         assert!(output.status.success(), "{}", shown(&output));
         stubs

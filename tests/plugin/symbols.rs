@@ -26,6 +26,8 @@ fn the_so_exports_the_two_interfaces_and_nothing_else() {
             "plugin_version",
             "sluice_built_for",
             "slurm_spank_init",
+            "slurm_spank_init_post_opt",
+            "slurm_spank_task_init",
         ]
     );
 }

@@ -26,6 +26,7 @@ pub struct Shared {
     plain: OnceLock<Result<Cluster, String>>,
     accounted: OnceLock<Result<Cluster, String>>,
     updates: OnceLock<Result<Cluster, String>>,
+    spank: OnceLock<Result<Cluster, String>>,
     failed: AtomicBool,
 }
 
@@ -73,6 +74,11 @@ impl Shared {
         started(&self.updates, crate::updates::builder)
     }
 
+    /// With the plugin in plugstack.conf; jobs run, on one node.
+    pub fn spank(&self) -> &Cluster {
+        started(&self.spank, crate::spank::builder)
+    }
+
     /// Runs a case; after one that fails the clusters are kept for a person to look at.
     pub fn run(&self, case: fn(&Shared)) -> Result<(), Failed> {
         let outcome = catch_unwind(AssertUnwindSafe(|| case(self)));
@@ -87,7 +93,7 @@ impl Shared {
 impl Drop for Shared {
     fn drop(&mut self) {
         if self.failed.load(Ordering::Relaxed) {
-            for cluster in [&mut self.plain, &mut self.accounted, &mut self.updates] {
+            for cluster in [&mut self.plain, &mut self.accounted, &mut self.updates, &mut self.spank] {
                 if let Some(Ok(cluster)) = cluster.get_mut() {
                     cluster.keep();
                 }

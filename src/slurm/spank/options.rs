@@ -1,0 +1,183 @@
+//! `--justify` and `--lineage`: what they take, and what was given.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::api;
+use crate::request::description::{JUSTIFY_ENV, LINEAGE_ENV};
+use crate::request::lineage;
+use crate::slurm::guard;
+use crate::slurm::sys::spank_option;
+
+/// Bytes of a value. slurmctld keeps it for the life of the job.
+const MOST: usize = 4096;
+
+/// An option whose text goes to the hook.
+pub struct Carried {
+    /// `--NAME`.
+    name: &'static CStr,
+    argument: &'static CStr,
+    usage: &'static CStr,
+    /// The entry in which the hook reads it.
+    entry: &'static str,
+    /// What else is wrong with a line of text.
+    check: fn(&str) -> Result<(), String>,
+    /// How to say the same without the option.
+    instead: &'static str,
+}
+
+/// In the order of [`VALUES`].
+pub static OPTIONS: [Carried; 2] = [
+    Carried {
+        name: c"justify",
+        argument: c"TEXT",
+        usage: c"why this job has to ask for what the policy refuses; the reason is recorded",
+        entry: JUSTIFY_ENV,
+        check: |_| Ok(()),
+        instead: "justify: ...",
+    },
+    Carried {
+        name: c"lineage",
+        argument: c"KEY=VALUE,...",
+        usage: c"what the result comes from: commit, config, seed ...",
+        entry: LINEAGE_ENV,
+        check: lineage::check,
+        instead: "lineage: KEY=VALUE,...",
+    },
+];
+
+/// What was given last of each option. It holds for the components that follow, as Slurm's own
+/// memory of plugins' options does.
+static VALUES: Mutex<[Option<CString>; OPTIONS.len()]> = Mutex::new([const { None }; OPTIONS.len()]);
+
+fn values() -> MutexGuard<'static, [Option<CString>; OPTIONS.len()]> {
+    VALUES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The options with what was given of them.
+pub fn given() -> Vec<(&'static Carried, Option<CString>)> {
+    OPTIONS.iter().zip(values().iter().cloned()).collect()
+}
+
+impl Carried {
+    /// As SPANK has it; `index` tells the option from its kin.
+    pub fn spank_option(&self, index: c_int) -> spank_option {
+        spank_option {
+            name: self.name.as_ptr().cast_mut(),
+            arginfo: self.argument.as_ptr().cast_mut(),
+            usage: self.usage.as_ptr().cast_mut(),
+            has_arg: 1,
+            val: index,
+            cb: Some(take),
+        }
+    }
+
+    /// The entry in which the hook reads the value.
+    pub fn entry(&self) -> String {
+        self.entry.to_owned()
+    }
+
+    /// The variable, and the entry, in which Slurm hands the option on: to commands within the job
+    /// as well (`_opt_env_name`, plugstack.c).
+    pub fn handed_on(&self) -> String {
+        format!("_SLURM_SPANK_OPTION_sluice_{}", self.name())
+    }
+
+    fn name(&self) -> &'static str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// The text, where it is one to carry.
+    fn accept(&self, text: &CStr) -> Result<CString, String> {
+        let name = self.name();
+        let Ok(line) = text.to_str() else { return Err(format!("--{name} is not UTF-8 text")) };
+        if line.trim().is_empty() {
+            let argument = self.argument.to_string_lossy();
+            return Err(format!("--{name} is empty; it takes --{name}={argument}"));
+        }
+        if line.len() > MOST {
+            return Err(format!("--{name} has {} bytes; at most {MOST} are taken", line.len()));
+        }
+        if let Some(at) = line.chars().position(char::is_control) {
+            let at = at.saturating_add(1);
+            return Err(format!("--{name} is one line of plain text; character {at} is a control character"));
+        }
+        (self.check)(line).map_err(|why| format!("--{name}: {why}"))?;
+        Ok(text.to_owned())
+    }
+}
+
+/// Called while a client reads its options; in slurmstepd for steps of an srun that had them.
+unsafe extern "C" fn take(index: c_int, text: *const c_char, remote: c_int) -> c_int {
+    let take = || {
+        let index = usize::try_from(index).unwrap_or(usize::MAX);
+        let Some(option) = OPTIONS.get(index).filter(|_| remote == 0 && !text.is_null()) else { return 0 };
+        // SAFETY: NUL-terminated text, by SPANK's interface.
+        let text = unsafe { CStr::from_ptr(text) };
+        let accepted = if api::has_job_environment() {
+            option.accept(text)
+        } else {
+            let (name, instead) = (option.name(), option.instead);
+            Err(format!("this command does not hand --{name} on; use --comment='{instead}'"))
+        };
+        match accepted {
+            Ok(text) => {
+                if let Some(value) = values().get_mut(index) {
+                    *value = Some(text);
+                }
+                0
+            }
+            Err(why) => {
+                api::error(&why);
+                -1
+            }
+        }
+    };
+    guard::run("option", || 0, take)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(option: &str, text: &[u8]) -> String {
+        let option = OPTIONS.iter().find(|o| o.name() == option).unwrap();
+        match option.accept(&CString::new(text).unwrap()) {
+            Ok(taken) => {
+                assert_eq!(taken.as_bytes(), text);
+                "ok".to_owned()
+            }
+            Err(why) => why,
+        }
+    }
+
+    #[test]
+    fn a_reason_is_one_line_of_text() {
+        let justify = |text: &str| said("justify", text.as_bytes());
+        assert_eq!(justify("a, b; 'c' \"d\" e=f \u{fc} \u{1f600}"), "ok");
+        assert_eq!(justify(&"x".repeat(4096)), "ok");
+        assert_eq!(justify(&"x".repeat(4097)), "--justify has 4097 bytes; at most 4096 are taken");
+        assert_eq!(justify(" "), "--justify is empty; it takes --justify=TEXT");
+        assert_eq!(
+            justify("a\nb"),
+            "--justify is one line of plain text; character 2 is a control character"
+        );
+        assert_eq!(said("justify", b"\xff"), "--justify is not UTF-8 text");
+    }
+
+    #[test]
+    fn a_lineage_is_a_list_of_keys_with_values() {
+        let lineage = |text: &str| said("lineage", text.as_bytes());
+        assert_eq!(lineage(r"commit=4f2a,config=a\,b.yaml,seed=7"), "ok");
+        assert_eq!(lineage(""), "--lineage is empty; it takes --lineage=KEY=VALUE,...");
+        assert!(lineage("commit").starts_with("--lineage: commit is no KEY=VALUE"));
+    }
+
+    #[test]
+    fn texts_for_slurm_fit_its_limits() {
+        for option in &OPTIONS {
+            assert!(option.name.to_bytes().len() <= 75, "SPANK_OPTION_MAXLEN");
+            assert!(option.usage.to_bytes().len() < 80, "one line of --help where it can be");
+        }
+    }
+}
