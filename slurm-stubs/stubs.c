@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <time.h>
+#include <slurm/slurm.h>
 #include <slurm/slurmdb.h>
 
 static void die(const char *why)
@@ -296,4 +298,156 @@ int slurm_bit_test(bitstr_t *bits, int64_t bit)
 	if (bit < 0 || bit >= slurm_bit_size(bits))
 		die("a bit outside the map");
 	return ids[0] == (uint32_t) bit || ids[1] == (uint32_t) bit;
+}
+
+/* ---- the configuration */
+
+slurm_conf_t slurm_conf;
+
+__attribute__((constructor)) static void set_configuration(void)
+{
+	/* Slurm's own would be of its allocator; nobody frees this one. */
+	slurm_conf.state_save_location = getenv("STUB_CONF_DIR");
+}
+
+/* ---- who may change whose job */
+
+bool validate_operator(uint32_t uid)
+{
+	if (stub_is_locked())
+		die("validate_operator would wait for this thread's own lock");
+	return uid == 0 || uid == 2000;
+}
+
+bool assoc_mgr_is_user_acct_coord(void *db, uint32_t uid, char *account)
+{
+	(void) db;
+	if (stub_is_locked())
+		die("is_user_acct_coord would wait for this thread's own lock");
+	return uid == 3000 && account && !strcmp(account, "bio");
+}
+
+/* ---- an existing job, packed and unpacked
+ *
+ * A job record is a slurm_job_info_t of the test's; "packing" writes its address. STUB_BREAK names
+ * what does not fit: msg, buf, left, unpack. */
+
+static bool broken(const char *what)
+{
+	const char *name = getenv("STUB_BREAK");
+	return name && !strcmp(name, what);
+}
+
+struct stub_buf {
+	uint32_t magic;
+	char *head;
+	uint32_t size;
+	uint32_t processed;
+};
+
+struct stub_buf *init_buf(uint32_t size)
+{
+	struct stub_buf *buf = allocate(sizeof(*buf));
+	buf->magic = 0x42554545;
+	buf->head = allocate(size);
+	buf->size = broken("buf") ? 1 : size;
+	return buf;
+}
+
+void free_buf(struct stub_buf *buf)
+{
+	slurm_xfree((void **) &buf->head);
+	slurm_xfree((void **) &buf);
+}
+
+static void put(struct stub_buf *buf, const void *bytes, uint32_t size)
+{
+	if (buf->processed + size > buf->size)
+		die("the buffer is full");
+	memcpy(buf->head + buf->processed, bytes, size);
+	buf->processed += size;
+}
+
+void pack32(uint32_t n, struct stub_buf *buf)
+{
+	put(buf, &n, sizeof(n));
+}
+
+void pack_time(time_t t, struct stub_buf *buf)
+{
+	put(buf, &t, sizeof(t));
+}
+
+void pack_job(void *job, uint16_t show, struct stub_buf *buf, uint16_t protocol, uid_t uid, bool locked)
+{
+	(void) show;
+	(void) uid;
+	if (locked || stub_is_locked())
+		die("pack_job would wait for this thread's own lock");
+	if (protocol != 0x2600)
+		die("a protocol that slurm_api_version did not name");
+	put(buf, &job, sizeof(job));
+}
+
+long slurm_api_version(void)
+{
+	return 0x260000;
+}
+
+#if SLURM_VERSION_NUMBER >= 0x190b00
+enum { MSG_DATA = 192, MSG_TYPE = 226, MSG_VERSION = 228 };
+#elif SLURM_VERSION_NUMBER >= 0x190500
+enum { MSG_DATA = 192, MSG_TYPE = 224, MSG_VERSION = 226 };
+#elif SLURM_VERSION_NUMBER >= 0x180b00
+enum { MSG_DATA = 200, MSG_TYPE = 212, MSG_VERSION = 214 };
+#elif SLURM_VERSION_NUMBER >= 0x180500
+enum { MSG_DATA = 192, MSG_TYPE = 204, MSG_VERSION = 206 };
+#elif SLURM_VERSION_NUMBER >= 0x170b00
+enum { MSG_DATA = 192, MSG_TYPE = 208, MSG_VERSION = 210 };
+#else
+enum { MSG_DATA = 184, MSG_TYPE = 200, MSG_VERSION = 202 };
+#endif
+
+void slurm_msg_t_init(char *msg)
+{
+	uint16_t unset = 0xfffe;
+	memset(msg, 0, 376);
+	memcpy(msg + MSG_TYPE + (broken("msg") ? 2 : 0), &unset, sizeof(unset));
+	memcpy(msg + MSG_VERSION, &unset, sizeof(unset));
+}
+
+static char **texts_of(slurm_job_info_t *job, int n)
+{
+	char **texts[] = { &job->partition, &job->qos, &job->account, &job->tres_per_node,
+			   &job->comment, &job->admin_comment, &job->name, NULL };
+	return texts[n];
+}
+
+int unpack_msg(char *msg, struct stub_buf *buf)
+{
+	uint16_t type;
+	memcpy(&type, msg + MSG_TYPE, sizeof(type));
+	if (type != 2004 || buf->processed != 0)
+		die("not a message that has come in");
+	if (broken("unpack"))
+		return -1;
+	slurm_job_info_t *job;
+	memcpy(&job, buf->head + buf->size - sizeof(job), sizeof(job));
+	buf->processed = buf->size - (broken("left") ? 1 : 0);
+	job_info_msg_t *info = allocate(sizeof(*info));
+	info->record_count = 1;
+	info->job_array = allocate(sizeof(*job));
+	*info->job_array = *job;
+	for (int i = 0; texts_of(job, i); i++)
+		*texts_of(info->job_array, i) = slurm_xstrdup(*texts_of(job, i));
+	memcpy(msg + MSG_DATA, &info, sizeof(info));
+	return 0;
+}
+
+void slurm_free_job_info_msg(job_info_msg_t *info)
+{
+	for (int i = 0; texts_of(info->job_array, i); i++)
+		slurm_xfree((void **) texts_of(info->job_array, i));
+	slurm_xfree((void **) &info->job_array);
+	slurm_xfree((void **) &info);
 }

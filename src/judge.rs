@@ -65,7 +65,13 @@ impl Report<'_, '_> {
     }
 
     fn enter(&mut self, complaint: Complaint, note: bool) {
-        let ours = |e: &&mut Entry<'_>| e.source.rule == self.source.rule && e.note == note;
+        // Entries of one rule that differ in what becomes of a finding each have their own: on a list
+        // of partitions a warning of the first would else swallow a refusal of the second.
+        let ours = |e: &&mut Entry<'_>| {
+            e.source.rule == self.source.rule
+                && e.note == note
+                && has_like_end(e.source.settings, self.source.settings)
+        };
         let known = self.book.entries.iter_mut().filter(ours);
         for entry in known {
             if merge(&mut entry.complaint, &complaint) {
@@ -84,6 +90,15 @@ impl Report<'_, '_> {
         let mode = self.source.settings.mode;
         self.book.wishes.push(Wish { rule: rule.name, mode, candidate: self.candidate, edit });
     }
+}
+
+/// Whether the same becomes of a finding under either entry of a rule.
+fn has_like_end(one: &Settings, other: &Settings) -> bool {
+    std::ptr::eq(one, other)
+        || (one.mode == other.mode
+            && one.enforce_from == other.enforce_from
+            && one.justify == other.justify
+            && one.help == other.help)
 }
 
 /// Takes `other` into `known` where they differ in nothing but the partitions they quote.
@@ -122,12 +137,23 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
+    let mut verdict = judged(policy, request, cluster, today);
+    prove(&mut verdict, policy, request, cluster, today);
+    verdict
+}
+
+/// Tries the remedies of a verdict on `request`.
+pub(crate) fn prove(
+    verdict: &mut Verdict,
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) {
     let again = |request: &Request<'_>| judged(policy, request, cluster, today);
-    let mut verdict = again(request);
-    let guarded = || remedy::prove(&mut verdict, request, again);
+    let guarded = || remedy::prove(verdict, request, again);
     // What is told of a finding is worth no failure: the verdict stands without it.
     let _ = catch_unwind(AssertUnwindSafe(guarded));
-    verdict
 }
 
 /// The verdict with the remedies that the rules propose.
@@ -220,8 +246,19 @@ fn check_rule<'p>(
     if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
         return;
     }
+    #[cfg(feature = "test-hooks")]
+    panic_in(set.info.name, case.request);
     let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
     entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
+}
+
+/// A panic on demand, to prove that one rule's is contained: only in builds made for tests.
+#[cfg(feature = "test-hooks")]
+#[expect(clippy::panic, reason = "this is what it is for")]
+fn panic_in(rule: &str, request: &Request<'_>) {
+    if request.name.as_deref().and_then(|n| n.strip_prefix("sluice-test-panic-in-")) == Some(rule) {
+        panic!("asked for by a test");
+    }
 }
 
 fn note_failure(verdict: &mut Verdict, rule: &'static str) {
@@ -373,9 +410,10 @@ fn exemption<'p>(case: &Case<'p>, rule: &str) -> Option<&'p str> {
 /// The edits that every candidate agrees on.
 fn plan(verdict: &mut Verdict, case: &Case<'_>, wishes: &[Wish]) {
     for wish in wishes.iter().filter(|w| w.candidate == 0) {
-        let agreed = (1..case.candidates.len())
-            .all(|i| wishes.iter().any(|w| w.candidate == i && w.rule == wish.rule && w.edit == wish.edit));
-        let mode = case.policy.site.mode.min(wish.mode);
+        let same = || wishes.iter().filter(|w| w.rule == wish.rule && w.edit == wish.edit);
+        let agreed = (1..case.candidates.len()).all(|i| same().any(|w| w.candidate == i));
+        // What one partition only audits is not done to the job on another.
+        let mode = same().map(|w| w.mode).min().unwrap_or(wish.mode).min(case.policy.site.mode);
         if agreed && mode != Mode::Off && exemption(case, wish.rule).is_none() {
             verdict.edits.push(PlannedEdit {
                 rule: wish.rule,

@@ -227,4 +227,30 @@ mod tests {
         let back: Request<'static> = serde_json::from_value(brief).expect("a request");
         assert_eq!(back, request);
     }
+
+    #[test]
+    fn a_line_that_is_too_long_loses_the_longest_texts_and_says_so() {
+        let request = Request {
+            dependency: Some("afterok:1".repeat(2000).into()),
+            comment: Some("x".repeat(1000).into()),
+            partition: Some("gpu".into()),
+            ..Request::default()
+        };
+        let record = Record { request: brief(&request), ..empty() };
+        let line = record.to_line_within(7800);
+        assert!(line.len() <= 7800);
+        let back: Record = serde_json::from_str(&line).expect("still JSON");
+        assert_eq!(back.cut, ["dependency"]);
+        let kept = back.request().expect("a request");
+        assert_eq!((kept.partition.as_deref(), kept.comment.map(|c| c.len())), (Some("gpu"), Some(1000)));
+        assert_eq!(record.to_line_within(usize::MAX), record.to_line());
+        // What cannot get shorter stays whole JSON.
+        assert!(serde_json::from_str::<Record>(&record.to_line_within(1)).is_ok());
+    }
+
+    fn empty() -> Record {
+        let text = r#"{"sluice":1,"ref":"7f3a9c21","time":0,"kind":"submit","verdict":"refused","user":1,
+            "findings":[],"policy":"","nanoseconds":0,"request":{}}"#;
+        serde_json::from_str(text).expect("a record")
+    }
 }

@@ -16,12 +16,20 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
     for finding in &mut verdict.findings {
         let mut right = Vec::new();
         let mut halves = Vec::new();
+        let tried = !finding.complaint.remedies.is_empty();
         for remedy in std::mem::take(&mut finding.complaint.remedies) {
             let Some(better) = request.remedied(&remedy) else {
                 right.push(remedy);
                 continue;
             };
-            if better.contradicts_itself() && !request.contradicts_itself() {
+            if counts(&remedy) && better.contradicts_itself() {
+                let text = message::remedy(&remedy);
+                halves.push(Remedy::Change(format!("{text}, and GPUs to go with it")));
+                continue;
+            }
+            if counts(&remedy) && request.hides_what_was_typed(&remedy) {
+                let text = message::remedy(&remedy);
+                halves.push(Remedy::Change(format!("{text}, and what goes with it")));
                 continue;
             }
             let after = judge(&better).findings;
@@ -38,7 +46,34 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
                 halves.push(Remedy::Change(format!("{text}, then mind {}", brings.join(", "))));
             }
         }
-        finding.complaint.remedies = if right.is_empty() { halves } else { right };
+        let none_left = tried && right.is_empty() && halves.is_empty();
+        finding.complaint.remedies = match right.is_empty() {
+            // No single option is enough.
+            _ if none_left => vec![Remedy::Change("change what is asked to keep to that".to_owned())],
+            true => halves,
+            false => right,
+        };
+    }
+}
+
+/// Whether the client works other numbers out from the one that a remedy types.
+fn counts(remedy: &Remedy) -> bool {
+    const COUNTED: [&str; 11] = [
+        "nodes",
+        "ntasks",
+        "ntasks-per-node",
+        "ntasks-per-gpu",
+        "cpus-per-task",
+        "cpus-per-gpu",
+        "mincpus",
+        "gpus",
+        "gpus-per-node",
+        "gpus-per-task",
+        "gpus-per-socket",
+    ];
+    match remedy {
+        Remedy::Use { option, .. } | Remedy::Drop { option } => COUNTED.contains(option),
+        Remedy::DropFromList { .. } | Remedy::Change(_) => false,
     }
 }
 

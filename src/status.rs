@@ -139,3 +139,31 @@ fn add_one(counts: &mut BTreeMap<String, u64>, key: &str) {
     let n = counts.entry(key.to_owned()).or_default();
     *n = n.saturating_add(1);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_are_counted_by_rule_and_outcome() {
+        let text = r#"{"sluice":1,"ref":"7f3a9c21","time":0,"kind":"submit","verdict":"accepted","user":1,
+            "findings":[{"rule":"exclusive","quantity":"memory","outcome":"justified","asked":"a","excess":1}],
+            "edits":["--cpus-per-gpu=4","--requeue"],"failed":["wrap"],"policy":"","nanoseconds":0,"request":{}}"#;
+        let record: Record = serde_json::from_str(text).expect("a record");
+        let mut decisions = Decisions::default();
+        decisions.count(&record);
+        decisions.count(&Record { verdict: "refused".to_owned(), ..record });
+        assert_eq!((decisions.accepted, decisions.refused), (1, 1));
+        assert_eq!(decisions.findings["exclusive"]["justified"], 2);
+        // Of a refusal nothing is filled in.
+        assert_eq!((decisions.edits["cpus-per-gpu"], decisions.edits["requeue"]), (1, 1));
+        assert_eq!(decisions.failed["wrap"], 2);
+    }
+
+    #[test]
+    fn a_newer_or_older_file_is_read_too() {
+        let status: Status =
+            serde_json::from_str(r#"{"sluice":1,"policy":{"source":"file"},"new":1}"#).expect("");
+        assert_eq!((status.policy.source, status.submissions), (Source::File, 0));
+    }
+}

@@ -66,6 +66,9 @@ pub fn judge<'a>(
         false => half_stated(policy, change, today),
         true => unstated_qos(policy, &known, &verdict, change, today),
     });
+    if !verdict.accepts() {
+        judge::prove(&mut verdict, policy, &after, cluster, today);
+    }
     judge::arrange(&mut verdict);
     // One description serves the calls for all tasks of an array: nothing is filled in.
     verdict.edits.clear();

@@ -34,15 +34,18 @@ fn the_reference_policy_holds_every_table_and_loads_without_an_error() {
 }
 
 #[test]
-fn every_example_loads_without_a_doubt() {
-    let mut examples = 0;
-    for entry in fs::read_dir("examples").unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "toml") && !path.to_string_lossy().ends_with(".test.toml") {
-            let doubts: Vec<String> = loaded(&path).doubts.iter().map(|d| d.to_string()).collect();
-            assert!(doubts.is_empty(), "{}: {doubts:?}", path.display());
-            examples += 1;
+fn every_example_and_every_site_loads_without_a_doubt() {
+    for folder in ["examples", "tests/sites"] {
+        let mut policies = 0;
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.to_string_lossy();
+            if name.ends_with(".toml") && !name.ends_with(".test.toml") {
+                let doubts: Vec<String> = loaded(&path).doubts.iter().map(|d| d.to_string()).collect();
+                assert!(doubts.is_empty(), "{name}: {doubts:?}");
+                policies += 1;
+            }
         }
+        assert!(policies > 0);
     }
-    assert!(examples > 0);
 }

@@ -1,6 +1,8 @@
 //! The format of a test file: a policy, what the cluster knows, and cases. Strict.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -13,6 +15,8 @@ use crate::date::Date;
 pub struct TestFile {
     /// The policy that cases without one of their own are judged by.
     pub policy: Option<String>,
+    /// The same, as a file: its path from the test file's own folder.
+    pub policy_file: Option<String>,
     /// What slurmctld would know.
     #[serde(default)]
     pub cluster: KnownCluster,
@@ -82,6 +86,48 @@ impl TestFile {
     /// # Errors
     /// In words, with the place.
     pub fn read(name: &str, text: &str) -> Result<TestFile, String> {
-        toml::from_str(text).map_err(|error| format!("{name}: {error}"))
+        let file: TestFile = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        match (&file.policy, &file.policy_file) {
+            (Some(_), Some(_)) => Err(format!("{name}: one of `policy` and `policy_file`, not both")),
+            _ => Ok(file),
+        }
+    }
+
+    /// Opens a file, and the policy file that it names.
+    ///
+    /// # Errors
+    /// In words, with the place.
+    pub fn open(path: &Path) -> Result<TestFile, String> {
+        let read = |path: &Path| fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+        let mut file = TestFile::read(&path.to_string_lossy(), &read(path)?)?;
+        if let Some(policy) = &file.policy_file {
+            file.policy = Some(read(&path.with_file_name(policy))?);
+        }
+        Ok(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_stands_in_the_file_or_beside_it() {
+        let both = TestFile::read("t.toml", "policy = \"schema = 1\"\npolicy_file = \"p.toml\"");
+        assert_eq!(both.unwrap_err(), "t.toml: one of `policy` and `policy_file`, not both");
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/university.test.toml");
+        let file = TestFile::open(&example).unwrap();
+        assert!(file.policy.unwrap().contains("Northfield University"));
+    }
+
+    #[test]
+    fn a_policy_that_is_not_there_is_named() {
+        let folder = std::env::temp_dir().join(format!("sluice-policy-file-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("t.toml");
+        fs::write(&path, "policy_file = \"none.toml\"").unwrap();
+        let words = TestFile::open(&path).unwrap_err();
+        fs::remove_dir_all(&folder).unwrap();
+        assert!(words.starts_with(&format!("{}: ", folder.join("none.toml").display())), "{words}");
     }
 }

@@ -9,6 +9,7 @@ mod outcome;
 mod scontrol;
 
 use std::fmt;
+use std::path::Path;
 
 use crate::cluster::Cluster;
 use crate::date::Date;
@@ -58,34 +59,45 @@ impl fmt::Display for Ran {
     }
 }
 
-/// Runs every case of a file. `name` is what messages call it.
+/// Runs every case of a file.
 ///
 /// # Errors
-/// Where the file is none, in words with its place.
-pub fn run(name: &str, text: &str) -> Result<Vec<Ran>, String> {
-    let file = TestFile::read(name, text)?;
-    let directory = file.cluster.directory();
-    let read = |policy: &str| {
-        let loaded = load("policy", policy, &directory, TODAY).map_err(|problems| problems.to_string());
-        loaded.map(|l| l.policy)
-    };
-    // What a rule remembers is its own policy's: a case with a past has one to itself.
-    let own_text = |case: &'_ Case| {
-        let shared = || file.policy.as_deref().filter(|_| !case.earlier.is_empty());
-        case.policy.as_deref().or_else(shared).map(str::to_owned)
-    };
-    let shared = file.policy.as_deref().map(read).transpose().map_err(|e| format!("{name}: {e}"))?;
-    let one = |case: &Case| {
-        let own = match own_text(case).as_deref().map(read).transpose() {
-            Ok(own) => own,
-            Err(words) => return Ran::broken(case, words),
+/// Where the file is none, or its policy is none, in words with the place.
+pub fn run(path: &Path) -> Result<Vec<Ran>, String> {
+    TestFile::open(path)?.run(&path.to_string_lossy())
+}
+
+impl TestFile {
+    /// Runs every case. `name` is what messages call the file.
+    ///
+    /// # Errors
+    /// Where the policy of all cases is none, in words with the place.
+    pub fn run(&self, name: &str) -> Result<Vec<Ran>, String> {
+        let directory = self.cluster.directory();
+        let policy_name = self.policy_file.as_deref().unwrap_or("policy");
+        let read = |policy: &str| {
+            let loaded =
+                load(policy_name, policy, &directory, TODAY).map_err(|problems| problems.to_string());
+            loaded.map(|l| l.policy)
         };
-        match own.as_ref().or(shared.as_ref()) {
-            Some(policy) => run_case(case, policy, &file.cluster),
-            None => Ran::broken(case, "neither the case nor the file has a `policy`".to_owned()),
-        }
-    };
-    Ok(file.cases.iter().map(one).collect())
+        // What a rule remembers is its own policy's: a case with a past has one to itself.
+        let own_text = |case: &'_ Case| {
+            let shared = || self.policy.as_deref().filter(|_| !case.earlier.is_empty());
+            case.policy.as_deref().or_else(shared).map(str::to_owned)
+        };
+        let shared = self.policy.as_deref().map(read).transpose().map_err(|e| format!("{name}: {e}"))?;
+        let one = |case: &Case| {
+            let own = match own_text(case).as_deref().map(read).transpose() {
+                Ok(own) => own,
+                Err(words) => return Ran::broken(case, words),
+            };
+            match own.as_ref().or(shared.as_ref()) {
+                Some(policy) => run_case(case, policy, &self.cluster),
+                None => Ran::broken(case, "neither the case nor the file has a `policy`".to_owned()),
+            }
+        };
+        Ok(self.cases.iter().map(one).collect())
+    }
 }
 
 impl Ran {

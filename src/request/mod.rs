@@ -248,6 +248,14 @@ pub struct WarnSignal {
 }
 
 impl Request<'_> {
+    /// Whether the user wrote this option, as far as the command line and the script show it. For
+    /// words, never for a verdict.
+    pub fn wrote(&self, option: &str) -> bool {
+        let option = format!("--{option}");
+        let mut texts = [&self.submit_line, &self.script].into_iter().filter_map(|t| t.as_deref());
+        texts.any(|text| text.contains(&option))
+    }
+
     /// Whether the script is one that `sbatch --wrap` wrote (sbatch(1), slurm_opt.c).
     pub fn is_wrapped(&self) -> bool {
         self.script

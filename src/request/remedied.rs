@@ -37,11 +37,19 @@ impl Request<'_> {
         let lists = [&self.tres_per_job, &self.tres_per_node, &self.tres_per_socket, &self.tres_per_task];
         let kinds = || lists.iter().flat_map(|list| list.gpus()).map(|gpu| gpu.kind);
         let mixes_types = kinds().any(|k| k.is_none()) && kinds().any(|k| k.is_some());
-        let [job, node, _, task] = lists.map(|list| list.gpu_count().filter(|&n| n > 0));
+        let [job, node, socket, task] = lists.map(|list| list.gpu_count().filter(|&n| n > 0));
         let tasks = self.num_tasks.map(u64::from);
-        let too_few = job.is_some_and(|job| {
-            job < self.min_nodes.map_or(0, u64::from)
-                || node.is_some_and(|node| job < node || job % node != 0)
+        let (fewest, most) = (self.min_nodes.map_or(0, u64::from), self.max_nodes.map(u64::from));
+        let nodes_differ =
+            job.is_some_and(|job| {
+                let on = |node: u64| {
+                    let nodes = job / node;
+                    job % node != 0 || nodes < fewest || most.is_some_and(|most| nodes > most)
+                };
+                job < fewest || node.is_some_and(on)
+            }) || self.tres_per_job.gpus().any(|gpu| gpu.count.is_some_and(|n| n > 0 && n < fewest));
+        let sockets_differ = node.zip(socket).is_some_and(|(node, socket)| {
+            node % socket != 0 || self.sockets_per_node.is_some_and(|n| node / socket != u64::from(n))
         });
         let tasks_differ = task.is_some_and(|task| match (job, tasks) {
             (None, None) => true,
@@ -49,7 +57,28 @@ impl Request<'_> {
             (Some(job), None) => job % task != 0,
             (None, Some(_)) => false,
         });
-        mixes_types || too_few || tasks_differ
+        let per_node = self.ntasks_per_node.map(u64::from);
+        let tasks_overflow =
+            tasks.zip(per_node.zip(most)).is_some_and(|(n, (each, most))| n > each.saturating_mul(most));
+        // Of two types that are named by two options each is counted for itself.
+        let mut first = lists.iter().filter_map(|list| {
+            let some = list.gpu_count().is_some_and(|n| n > 0);
+            list.gpus().next().filter(|_| some).map(|gpu| gpu.kind)
+        });
+        let types_differ = first.next().is_some_and(|kind| first.any(|other| other != kind));
+        mixes_types || types_differ || nodes_differ || sockets_differ || tasks_differ || tasks_overflow
+    }
+
+    /// Whether numbers of tasks, GPUs and CPUs say the same twice, so that the client works one out
+    /// from the other and what was typed cannot be seen: then none of them can be tried.
+    pub fn hides_what_was_typed(&self, remedy: &Remedy) -> bool {
+        // Tasks that fit the nodes were typed, or counted from them (22.05, 23.11 and later).
+        let by_nodes = matches!(remedy, Remedy::Use { option: "nodes" | "ntasks-per-node", .. });
+        if by_nodes && self.num_tasks.is_some() && self.ntasks_per_node.is_some() {
+            return true;
+        }
+        let gpus = [&self.tres_per_job, &self.tres_per_node].iter().any(|l| l.gpu_count().is_some());
+        (gpus && self.tres_per_task.gpu_count().is_some()) || self.ntasks_per_gpu.is_some() || self.overcommit
     }
 
     /// Takes an option back.
@@ -73,7 +102,7 @@ impl Request<'_> {
             "gpus" => self.tres_per_job = without_gpus(&self.tres_per_job),
             "gpus-per-node" | "gres" => self.tres_per_node = without_gpus(&self.tres_per_node),
             "gpus-per-socket" => self.tres_per_socket = without_gpus(&self.tres_per_socket),
-            "gpus-per-task" => self.tres_per_task = without_gpus(&self.tres_per_task),
+            "gpus-per-task" | "tres-per-task" => self.tres_per_task = without_gpus(&self.tres_per_task),
             "cpus-per-gpu" => self.cpus_per_tres = Tres::default(),
             "mem-per-gpu" => self.mem_per_tres = Tres::default(),
             "mem" | "mem-per-cpu" => self.memory = Memory::Unset,

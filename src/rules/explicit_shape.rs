@@ -44,7 +44,8 @@ explained! {
     /// # Options
     /// `require`: options that must be stated, by long name, such as
     /// `["nodes", "time", "partition"]`. Any that slurmctld can see; `"mem"` is stated by any option
-    /// for memory, `"gpus"` by any option for GPUs. None where it is left out.
+    /// for memory, `"gpus"` by any option for GPUs, `"ntasks"` by tasks per node too. None where it
+    /// is left out.
     pub struct ExplicitShape {
         #[serde(default)]
         require: Vec<Required>,
@@ -100,6 +101,7 @@ impl Required {
         match self.name() {
             "mem" => request.memory != Memory::Unset || shape::memory_per_gpu(request).is_some(),
             "gpus" => shape::asks_for_gpus(request),
+            "ntasks" => request.num_tasks.is_some() || request.ntasks_per_node.is_some(),
             // srun and salloc keep it to themselves.
             _ if self.0.option().batch_only && request.origin == Origin::Interactive => true,
             _ => self.0.is_given(request),

@@ -94,7 +94,7 @@ impl GpuRequest {
         let zero =
             shape::gpu_lists(request).into_iter().zip(OPTIONS).find(|(l, _)| l.gpus().next().is_some());
         let (option, instead_of) = match zero {
-            Some((list, option)) if only_gpus(list) => (option.name, option.other),
+            Some((list, option)) if only_gpus(list) => (option.name, option.replaced(request)),
             _ => ("gpus-per-node", &[][..]),
         };
         let types = candidate.facts.gpu_types().filter(|_| self.typed).unwrap_or(&[]);
@@ -111,16 +111,19 @@ impl GpuRequest {
         let types = candidate.facts.gpu_types().unwrap_or(&[]);
         let asked = || {
             let lists = shape::gpu_lists(request).into_iter().zip(OPTIONS);
-            lists.flat_map(|(list, option)| list.gpus().map(move |item| (list, option, item)))
+            lists.flat_map(|(list, option)| list.gpus().map(move |item| (option, item)))
         };
-        let some = || asked().filter(|(_, _, item)| item.count != Some(0));
+        let some = || asked().filter(|(_, item)| item.count != Some(0));
+        // Types that are named more than once have to agree, so that no single option is enough.
+        let several = some().count() > 1;
+        let in_each = || vec![Remedy::Change("name a type that it has in each of them".to_owned())];
         let lacking = |kind: &str| !types.is_empty() && !types.iter().any(|t| t == kind);
-        for (list, option, item) in some() {
+        for (option, item) in some() {
             let Some(kind) = item.kind.filter(|k| lacking(k)) else { continue };
             report.complain(Complaint {
                 quantity: "GPU type",
                 asked: format!("GPUs of type {} are asked for", shown(kind)),
-                remedies: typed_as(list, option, item, types),
+                remedies: if several { in_each() } else { typed_as(request, option, item, types) },
                 ..of_types(candidate, option, types)
             });
         }
@@ -128,15 +131,14 @@ impl GpuRequest {
             return;
         }
         // Types may be named by one option and counts by another.
-        let named = some().any(|(_, _, item)| item.kind.is_some());
-        let Some((list, option, item)) = some().find(|(_, _, item)| item.kind.is_none()).filter(|_| !named)
-        else {
+        let named = some().any(|(_, item)| item.kind.is_some());
+        let Some((option, item)) = some().find(|(_, item)| item.kind.is_none()).filter(|_| !named) else {
             return;
         };
         report.complain(Complaint {
             quantity: "GPU type named",
             asked: format!("{} asks for GPUs of no type", option.spelled()),
-            remedies: typed_as(list, option, item, types),
+            remedies: if several { in_each() } else { typed_as(request, option, item, types) },
             ..of_types(candidate, option, types)
         });
     }
@@ -161,6 +163,11 @@ const OPTIONS: [GpuOption; 4] = [
 ];
 
 impl GpuOption {
+    /// What has to go, where the user wrote it.
+    fn replaced(self, request: &Request<'_>) -> &'static [&'static str] {
+        if self.other.iter().any(|name| request.wrote(name)) { self.other } else { &[] }
+    }
+
     /// `--gpus`, `--gpus-per-node or --gres`: by which of two it came cannot be seen.
     fn spelled(self) -> String {
         let names = std::iter::once(&self.name).chain(self.other);
@@ -276,15 +283,13 @@ fn of_types(candidate: &Candidate<'_>, option: GpuOption, types: &[String]) -> C
 }
 
 /// The same number of GPUs of each type that there is.
-fn typed_as(list: &Tres<'_>, option: GpuOption, item: Item<'_>, types: &[String]) -> Vec<Remedy> {
+fn typed_as(request: &Request<'_>, option: GpuOption, item: Item<'_>, types: &[String]) -> Vec<Remedy> {
     let number = item.count.unwrap_or(1);
     if types.is_empty() {
         return vec![Remedy::Change(format!("name the type, as in --{}=TYPE:{number}", option.name))];
     }
-    if list.items().count() != 1 {
-        return vec![Remedy::Change("name one of its types".to_owned())];
-    }
-    let typed =
-        |kind: &String| Remedy::exactly(option.name, format!("{kind}:{number}")).instead_of(option.other);
+    let typed = |kind: &String| {
+        Remedy::exactly(option.name, format!("{kind}:{number}")).instead_of(option.replaced(request))
+    };
     types.iter().take(MOST_TYPES).map(typed).collect()
 }

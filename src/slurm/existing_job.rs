@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use super::api::symbol;
+use super::api::{self, symbol};
 use super::strings;
 use super::sys::{job_info_msg_t, slurm_job_info_t};
 use crate::request::JobInfo;
@@ -206,6 +206,7 @@ pub unsafe fn read(job: *mut c_void) -> Option<ExistingJob> {
 
 impl Drop for ExistingJob {
     fn drop(&mut self) {
+        self.free_what_slurm_forgets();
         // SAFETY: from unpack_msg, which made it with Slurm's allocator for its receiver to free.
         unsafe { (self.functions.free_job_info)(self.message) };
     }
@@ -292,6 +293,34 @@ impl ExistingJob {
             wckey: text(job.wckey),
             mail_user: text(job.mail_user),
             command: text(job.command),
+        }
+    }
+
+    /// Up to 22.05, in parts up to 24.11, slurm_free_job_info_members leaves some texts behind: squeue
+    /// ends soon, slurmctld does not. Where Slurm frees them it finds NULL.
+    fn free_what_slurm_forgets(&mut self) {
+        let Some(xfree) = api::get().xfree else { return };
+        // SAFETY: as in `info`; nothing is borrowed from `self` any more.
+        let job = unsafe { &mut *(*self.message).job_array };
+        #[cfg(slurm_22_05)]
+        let prefer = Some(&mut job.prefer);
+        #[cfg(not(slurm_22_05))]
+        let prefer = None;
+        #[cfg(slurm_24_11)]
+        let resv_ports = Some(&mut job.resv_ports);
+        #[cfg(not(slurm_24_11))]
+        let resv_ports = None;
+        let forgotten = [
+            Some(&mut job.admin_comment),
+            Some(&mut job.cluster_features),
+            Some(&mut job.cronspec),
+            Some(&mut job.system_comment),
+            prefer,
+            resv_ports,
+        ];
+        for text in forgotten.into_iter().flatten() {
+            // SAFETY: NULL or of Slurm's allocator; it is NULL afterwards.
+            unsafe { xfree(std::ptr::from_mut::<*mut c_char>(text).cast()) };
         }
     }
 

@@ -123,7 +123,7 @@ fn work(shared: &Shared, mut store: Store) {
             },
         );
     }
-    guard::run("recording decisions", || (), || journal.tick(store.status()));
+    guard::run("recording decisions", || (), || journal.end(store.status()));
 }
 
 /// Runs `spawn` with all signals blocked, which its thread inherits: slurmctld's signals are for

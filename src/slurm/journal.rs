@@ -80,6 +80,12 @@ impl Journal {
         }
     }
 
+    /// The same for the last time: nothing is left for later.
+    pub fn end(&mut self, policy: &PolicyStatus) {
+        self.next_status = None;
+        self.tick(policy);
+    }
+
     fn take(&mut self, event: Event) {
         self.decisions.count(&event.record);
         if let Some(line) = event.line {
@@ -217,4 +223,47 @@ pub fn replace(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
 /// Seconds since 1970.
 pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(uid: u32) -> Line {
+        Line { uid, text: "refused".to_owned(), is_error: false }
+    }
+
+    #[test]
+    fn a_user_gets_so_many_lines_and_the_rest_is_counted() {
+        let mut journal = Journal::new(None);
+        for _ in 0..LINES + 120 {
+            journal.ration(&line(1001));
+        }
+        journal.ration(&line(1002));
+        let share = |journal: &Journal, uid| journal.rations.get(&uid).map(|r| (r.lines, r.more));
+        assert_eq!(share(&journal, 1001), Some((LINES, 120)));
+        assert_eq!(share(&journal, 1002), Some((1, 0)));
+        // A minute later the user begins anew.
+        journal.rations.get_mut(&1001).unwrap().since = Instant::now().checked_sub(WINDOW).unwrap();
+        journal.end_windows();
+        assert_eq!(share(&journal, 1001), None);
+        assert_eq!(share(&journal, 1002), Some((1, 0)));
+    }
+
+    #[test]
+    fn a_file_is_replaced_in_one_step_with_the_mode_that_it_should_have() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = std::env::temp_dir().join(format!("sluice-journal-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("status.json");
+        fs::write(dir.join("status.json.new"), "left behind").unwrap();
+        for text in ["{1}\n", "{2}\n"] {
+            replace(&path, text, 0o644).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+        }
+        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+        fs::remove_dir_all(dir).unwrap();
+    }
 }

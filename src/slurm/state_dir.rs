@@ -4,7 +4,7 @@
 //! headers. So the memory is asked for through the kernel, which answers where a pointer is wrong
 //! instead of ending the process, and the answer must be a folder that this process owns.
 
-use std::ffi::c_void;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -23,34 +23,47 @@ pub fn find() -> Option<PathBuf> {
     // SAFETY: a global variable of Slurm's; only its address is used.
     let conf: *const slurm_conf_t = unsafe { symbol(c"slurm_conf") }?;
     let field = conf.wrapping_byte_add(std::mem::offset_of!(slurm_conf_t, state_save_location));
-    let pointer = own_memory(field.cast(), size_of::<usize>())?;
-    let text = usize::from_ne_bytes(pointer.try_into().ok()?);
-    // To the end of its page at least, further where that can be read.
-    let here = 4096usize.saturating_sub(text % 4096);
-    let mut bytes = own_memory(std::ptr::without_provenance(text), here)?;
-    if !bytes.contains(&0) {
-        bytes.extend(own_memory(std::ptr::without_provenance(text.checked_add(here)?), PATH)?);
+    let mut pointer = [0; size_of::<usize>()];
+    let mut memory = Probe::new()?;
+    for (i, byte) in pointer.iter_mut().enumerate() {
+        *byte = memory.byte(field.cast::<u8>().wrapping_add(i))?;
     }
-    let end = bytes.iter().position(|&b| b == 0)?;
-    let path = Path::new(std::ffi::OsStr::from_bytes(bytes.get(..end)?));
+    let text: *const u8 = std::ptr::with_exposed_provenance(usize::from_ne_bytes(pointer));
+    let mut bytes = Vec::new();
+    // Not one byte further than the text goes.
+    loop {
+        match memory.byte(text.wrapping_add(bytes.len()))? {
+            0 => break,
+            _ if bytes.len() >= PATH => return None,
+            byte => bytes.push(byte),
+        }
+    }
+    let path = Path::new(OsStr::from_bytes(&bytes));
     let meta = path.metadata().ok().filter(|m| path.is_absolute() && m.is_dir())?;
     // SAFETY: geteuid only returns a number.
     let owned = meta.uid() == 0 || meta.uid() == unsafe { libc::geteuid() };
     owned.then(|| path.to_owned())
 }
 
-/// A copy of this process's memory; `None` where there is none.
-fn own_memory(from: *const c_void, len: usize) -> Option<Vec<u8>> {
-    let (into, mut out) = UnixStream::pair().ok()?;
-    // SAFETY: the kernel checks the address, and says EFAULT where it is wrong. So few bytes fit into
-    // a socket at once.
-    let written = unsafe { libc::write(into.as_raw_fd(), from, len) };
-    if usize::try_from(written).ok()? != len {
-        return None;
+/// Reads memory of this process that may not be there.
+struct Probe {
+    into: UnixStream,
+    out: UnixStream,
+}
+
+impl Probe {
+    fn new() -> Option<Probe> {
+        let (into, out) = UnixStream::pair().ok()?;
+        Some(Probe { into, out })
     }
-    let mut bytes = vec![0u8; len];
-    out.read_exact(&mut bytes).ok()?;
-    Some(bytes)
+
+    /// The byte at an address; `None` where there is none.
+    fn byte(&mut self, from: *const u8) -> Option<u8> {
+        // SAFETY: the kernel checks the address, and says EFAULT where it is wrong.
+        let written = unsafe { libc::write(self.into.as_raw_fd(), from.cast(), 1) };
+        let mut byte = [0];
+        (written == 1 && self.out.read_exact(&mut byte).is_ok()).then(|| byte[0])
+    }
 }
 
 #[cfg(test)]
@@ -59,8 +72,10 @@ mod tests {
 
     #[test]
     fn memory_that_is_not_there_is_no_crash() {
-        let text = b"here\0";
-        assert_eq!(own_memory(text.as_ptr().cast(), 5).as_deref(), Some(&text[..]));
-        assert_eq!(own_memory(std::ptr::without_provenance(8), 8), None);
+        let mut memory = Probe::new().unwrap();
+        let text = b"ab";
+        assert_eq!(memory.byte(&text[1]), Some(b'b'));
+        assert_eq!(memory.byte(std::ptr::without_provenance(8)), None);
+        assert_eq!(memory.byte(&text[0]), Some(b'a'));
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::job::Job;
+use crate::modify::{Existing, change};
 use crate::plugin::{Plugin, Stubs};
 use crate::process::alone;
 use crate::verdict::{DENIED, POLICY};
@@ -66,31 +67,46 @@ fn the_helper_takes_no_signal() {
     });
 }
 
+/// As slurmctld from 23.02 on: submissions and updates in many threads at once. What each gets is a
+/// policy's answer, and nothing of what Slurm lent or gave is left over.
 #[test]
 fn many_threads_judge_while_the_policy_changes() {
     alone("lifecycle::many_threads_judge_while_the_policy_changes", Some(POLICY), |folder| {
         let stubs = Stubs::load();
         let plugin = Plugin::start(stubs);
         let stop = std::sync::atomic::AtomicBool::new(false);
+        let calls = std::sync::atomic::AtomicU64::new(0);
         let relaxed = std::sync::atomic::Ordering::Relaxed;
         std::thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
+            for thread in 0..16 {
+                let (plugin, stop, calls) = (&plugin, &stop, &calls);
+                scope.spawn(move || {
+                    let existing = Existing::of(stubs, 1001);
                     while !stop.load(relaxed) {
-                        let answer = plugin.submit(&mut refused(stubs));
-                        assert!(answer.code == DENIED || answer.code == 0, "{answer:?}");
+                        let answer = match thread % 4 {
+                            0 => plugin
+                                .modify(&mut change(stubs, 1001).number("min_cpus", 64), existing.record()),
+                            1 => plugin.submit(&mut Job::by(stubs, 1001).text("partition", "lent")),
+                            _ => plugin.submit(&mut refused(stubs)),
+                        };
+                        let expected = answer.code == DENIED || answer.code == 0;
+                        assert!(expected, "{thread}: {answer:?}");
+                        calls.fetch_add(1, relaxed);
                     }
                 });
             }
-            for round in 0..4 {
+            for round in 0..8 {
                 let skip = folder.log().len();
                 let mode = if round % 2 == 0 { "audit" } else { "enforce" };
                 folder.write_policy(&POLICY.replace("[site]", &format!("[site]\nmode = \"{mode}\"")));
                 folder.wait_for("is in force", skip);
+                folder.write_policy("schema = 1\n[rule.exclusiv]\n");
+                folder.wait_for("stays", skip);
             }
             stop.store(true, relaxed);
         });
         plugin.fini();
         assert_eq!(stubs.live_blocks(), 0);
+        eprintln!("{} calls", calls.load(relaxed));
     });
 }

@@ -6,6 +6,7 @@ mod associations;
 mod garbage;
 mod job;
 mod lifecycle;
+mod modify;
 mod plugin;
 mod policy_file;
 mod process;

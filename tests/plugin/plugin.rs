@@ -7,6 +7,10 @@ use sluice::slurm::sys::job_desc_msg_t;
 
 use crate::job::Job;
 
+#[cfg(not(slurm_23_02))]
+type Modify = unsafe extern "C" fn(*mut job_desc_msg_t, *mut c_void, u32) -> c_int;
+#[cfg(slurm_23_02)]
+type Modify = unsafe extern "C" fn(*mut job_desc_msg_t, *mut c_void, u32, *mut *mut c_char) -> c_int;
 type Submit = unsafe extern "C" fn(*mut job_desc_msg_t, u32, *mut *mut c_char) -> c_int;
 
 /// The functions of slurm-stubs that tests call themselves. Made first: what the plugin looks up
@@ -65,6 +69,7 @@ pub struct Plugin {
     init: unsafe extern "C" fn() -> c_int,
     fini: unsafe extern "C" fn() -> c_int,
     submit: Submit,
+    modify: Modify,
     stubs: Stubs,
 }
 
@@ -85,6 +90,7 @@ impl Plugin {
                 init: symbol(handle, c"init"),
                 fini: symbol(handle, c"fini"),
                 submit: symbol(handle, c"job_submit"),
+                modify: symbol(handle, c"job_modify"),
                 stubs,
             }
         }
@@ -121,6 +127,23 @@ impl Plugin {
 
     pub fn submit(&self, job: &mut Job) -> Answer {
         self.submit_after(job, None)
+    }
+
+    /// Changes a job; there is a message from 23.02 on.
+    pub fn modify(&self, change: &mut Job, existing: *mut c_void) -> Answer {
+        let uid = change.submit_uid;
+        // SAFETY: as for job_submit; the stubs take a `slurm_job_info_t` for a job record.
+        #[cfg(slurm_23_02)]
+        unsafe {
+            let mut message = std::ptr::null_mut();
+            let code = (self.modify)(change.desc(), existing, uid, &mut message);
+            Answer { code, message: self.stubs.take(message) }
+        }
+        #[cfg(not(slurm_23_02))]
+        // SAFETY: likewise.
+        unsafe {
+            Answer { code: (self.modify)(change.desc(), existing, uid), message: None }
+        }
     }
 
     /// Submits where an earlier plugin has left a message.

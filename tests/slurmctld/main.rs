@@ -19,6 +19,7 @@ mod entitlement;
 mod habits;
 mod leftovers;
 mod policy_file;
+mod records;
 mod shared;
 mod spank;
 mod submission;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         spank::CASES,
         leftovers::CASES,
         updates::CASES,
+        records::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());

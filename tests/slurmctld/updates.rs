@@ -227,7 +227,7 @@ fn several(shared: &Shared) {
     update(format!("JobId={id} ArrayTaskThrottle=3")).accepted();
     update(format!("JobId={id}_5-7 QOS=high")).refused();
     refused_in_log(cluster, &format!("{id}_5"), "QoS high is not for guests");
-    let shown = cluster.root("squeue -h -r -o %q").run().accepted();
+    let shown = cluster.root(&format!("squeue -h -r -j {id} -o %q")).run().accepted();
     assert!(!shown.stdout.contains("high"), "{shown}");
 
     // A job by its name, through which nobody gets round either.
@@ -244,7 +244,7 @@ fn several(shared: &Shared) {
 fn others(shared: &Shared) {
     let cluster = shared.updates();
     let id = submit(cluster, "games", "-p lent --gres=gpu:1");
-    let lines = || cluster.log().lines().filter(|l| l.contains("sluice: ")).count();
+    let lines = || cluster.log().lines().filter(|l| l.contains("sluice: refused ")).count();
     let before = lines();
     // Whatever he asks for, it is Slurm's own answer that he gets, and nothing is written down.
     for update in ["QOS=high", "QOS=scavenger", "Partition=gpu", "MinMemoryNode=0"] {

@@ -109,7 +109,14 @@ impl Knob {
         };
         let freedom = if value == 1 && freedom == Freedom::OrLess { Freedom::Exactly } else { freedom };
         let value = (self.show)(base, value);
-        Some(Remedy::Use { option: self.option, value, bound: freedom, instead_of: Vec::new() })
+        // The two arrive as one, and the client refuses both together.
+        let other = match self.option {
+            "gpus-per-node" => Some("gres"),
+            "gres" => Some("gpus-per-node"),
+            _ => None,
+        };
+        let instead_of = other.filter(|name| base.wrote(name)).into_iter().collect();
+        Some(Remedy::Use { option: self.option, value, bound: freedom, instead_of })
     }
 
     fn in_mb(&self) -> bool {

@@ -23,7 +23,12 @@ impl Loader<'_> {
     pub(super) fn doubt_partition(&mut self, facts: &Facts, glob: &Glob, span: &Range<usize>) {
         // A glob is no name to merge for, but matches itself: its own table is what is compared.
         let merged = facts.partition(glob.as_str());
-        let doubts = [owner(&merged), lent_time(facts, &merged), gpus(&merged)];
+        // A glob may leave the owners to the exact names that it covers.
+        let owned = |name: &str| glob.matches(name, false) && facts.partition(name).owner().is_some();
+        let left_open = !glob.is_literal() && merged.owner().is_none();
+        let lent_by_name = left_open && facts.partitions.literal_names().into_iter().any(owned);
+        let owner = owner(&merged).filter(|_| !lent_by_name);
+        let doubts = [owner, lent_time(facts, &merged), gpus(&merged)];
         let place = header("partition", glob.as_str());
         for doubt in doubts.into_iter().flatten().map(str::to_owned).chain(per_gpu(facts, &merged)) {
             self.doubt(span.clone(), format!("{place}: {doubt}"));

@@ -52,7 +52,7 @@ fn bad_policies_are_told_word_for_word() {
 fn the_example_loads_without_a_doubt() {
     let Loaded { policy, doubts } = loaded(EXAMPLE);
     assert_eq!(doubts, []);
-    assert_eq!(policy.rules.len(), 4);
+    assert_eq!(policy.rules.len(), 7);
     assert_eq!(policy.limits.len(), 2);
     assert_eq!(policy.facts.default_partition.as_deref(), Some("gpu"));
     assert_eq!(policy.site.name, "Example Lab");
@@ -238,6 +238,10 @@ fn doubts_do_not_stop_a_policy() {
         (
             "[partition.p]\nlent_qos = [\"x\"]",
             "2:12 [partition.p]: it has a `lent_qos` and no `owner`: nothing is lent",
+        ),
+        (
+            "[partition.\"p*\"]\nlent_qos = [\"x\"]\n[partition.q]\nlent_qos = [\"x\"]\nowner = { users = [\"1\"] }",
+            "2:12 [partition.\"p*\"]: it has a `lent_qos` and no `owner`: nothing is lent",
         ),
         (
             "[partition.p]\nowner = { users = [\"1\"] }\nlent_qos = []",

@@ -206,6 +206,8 @@ impl Builder {
             }
         }
         folder.dir(&format!("{WORK}/root"), 0o755)?;
+        let version = Command::new("slurmctld -V", &root).try_run().map_err(std::io::Error::other)?;
+        folder.write("cgroup.conf", conf::cgroup_conf(&version.stdout), 0o644)?;
         folder.write("gres.conf", conf::gres_conf(&root, &self.nodes), 0o644)?;
         let gpus = self.nodes.iter().filter_map(|n| n.gpus.as_ref()).map(|(_, n)| *n).max().unwrap_or(0);
         for n in 0..gpus {

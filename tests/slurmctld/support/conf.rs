@@ -94,6 +94,18 @@ pub fn slurm_conf(conf: &Conf<'_>) -> String {
     text
 }
 
+/// `cgroup.conf`: nothing here uses cgroups, but slurmd looks for them, and containers may have none.
+/// `version` is what `slurmctld -V` says. Up to 23.02 the old kind does nothing as long as nobody
+/// asks it to; later there is a word for none.
+pub fn cgroup_conf(version: &str) -> &'static str {
+    let series = version.split_whitespace().last().unwrap_or("");
+    let mut numbers = series.split('.').map(|n| n.parse::<u32>().unwrap_or(0));
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) if (major, minor) >= (23, 11) => "CgroupPlugin=disabled\n",
+        _ => "CgroupPlugin=cgroup/v1\n",
+    }
+}
+
 /// `gres.conf`: each GPU is a device file of the folder.
 pub fn gres_conf(folder: &Path, nodes: &[Node]) -> String {
     let mut text = String::new();
