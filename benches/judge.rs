@@ -1,6 +1,11 @@
 //! What one decision costs: a plain accept, an edit, and refusals, against the built-in example policy.
 //! `cargo bench --bench judge` prints nanoseconds per decision, the median of nine rounds.
-#![allow(clippy::unwrap_used, clippy::print_stdout, missing_docs, reason = "a bench reports and fails loudly")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a bench reports and fails loudly"
+)]
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -5,6 +5,8 @@ pub mod case;
 pub mod cluster;
 pub mod date;
 pub mod judge;
+#[cfg(feature = "cli")]
+pub mod live;
 pub mod message;
 pub mod policy;
 #[cfg(feature = "cli")]

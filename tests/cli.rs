@@ -1,10 +1,80 @@
 //! The command as people type it. Each `.trycmd` file is a session; its `.in` folder is where it
-//! runs.
+//! runs, and what it leaves there is compared with its `.out` folder.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
+
+use std::process::Command;
 
 #[test]
 fn sessions_go_as_written() {
     let cases = trycmd::TestCases::new();
     // No Slurm of this machine, and nobody's own settings.
     cases.env("SLURM_CONF", "/nonexistent/slurm.conf").env("NO_COLOR", "1").env("SLUICE_POLICY", "");
-    cases.case("tests/cli/*.trycmd");
+    cases.env("TZ", "UTC");
+    cases.case("tests/cli/*.trycmd").case("docs/command.md");
+}
+
+/// Lines of a terminal that nobody has made larger, and a heading's worth of patience.
+const SCREEN: usize = 30;
+
+#[test]
+fn every_help_fits_a_screen() {
+    let help = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_sluice")).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let main = help(&["--help"]);
+    let verbs = main.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let verbs: Vec<&str> = verbs
+        .take_while(|line| !line.is_empty())
+        .filter_map(|l| l.split_whitespace().next())
+        .filter(|v| *v != "help")
+        .collect();
+    assert!(verbs.len() >= 6, "{verbs:?}");
+    for text in verbs.iter().map(|verb| help(&[verb, "--help"])).chain([main.clone()]) {
+        let lines = text.lines().count();
+        assert!(lines <= SCREEN, "{lines} lines:\n{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+}
+
+#[test]
+fn a_new_policy_is_written_once_and_validates_as_it_is() {
+    let folder = std::env::temp_dir().join(format!("sluice-init-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("sluice.toml");
+    let sluice = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sluice"));
+        command.args(arguments).arg(&file).output().unwrap()
+    };
+    assert!(sluice(&["init", "--template"]).status.success());
+    let written = std::fs::read_to_string(&file).unwrap();
+    let validated = sluice(&["validate"]);
+    assert!(validated.status.success());
+    assert!(String::from_utf8_lossy(&validated.stdout).contains("no errors, no doubts"));
+
+    std::fs::write(&file, "mine").unwrap();
+    let again = sluice(&["init", "--template"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    assert!(written.contains("mode = \"audit\""));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_policy_that_others_may_write_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::env::temp_dir().join(format!("sluice-mode-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("sluice.toml");
+    std::fs::write(&file, "schema = 1\n").unwrap();
+    let noted = |mode: u32| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_sluice")).arg("validate").arg(&file).output().unwrap();
+        assert!(output.status.success(), "it is only said");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(noted(0o644), "");
+    assert!(noted(0o646).contains("others may write it (mode 646): chmod go-w"));
+    std::fs::remove_dir_all(folder).unwrap();
 }

@@ -174,6 +174,15 @@ impl Problem {
         }
     }
 
+    /// The line, and the carets under it; empty where there is no place.
+    pub fn excerpt(&self) -> Vec<String> {
+        let Some(Excerpt { text, marked }) = &self.excerpt else { return Vec::new() };
+        let number = self.line.to_string();
+        let (pad, skip) = (" ".repeat(number.len()), " ".repeat(marked.start));
+        let carets = "^".repeat(marked.len().max(1));
+        vec![format!(" {number} | {text}"), format!(" {pad} | {skip}{carets}")]
+    }
+
     /// The same with what to do about it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Problem {
@@ -193,11 +202,8 @@ impl fmt::Display for Problem {
         } else {
             write!(f, "{}: {level}: {}", self.file, self.message)?;
         }
-        if let Some(Excerpt { text, marked }) = &self.excerpt {
-            let number = self.line.to_string();
-            let (pad, skip) = (" ".repeat(number.len()), " ".repeat(marked.start));
-            let carets = "^".repeat(marked.len().max(1));
-            write!(f, "\n {number} | {text}\n {pad} | {skip}{carets}")?;
+        for line in self.excerpt() {
+            write!(f, "\n{line}")?;
         }
         match &self.help {
             Some(help) => write!(f, "\nhelp: {help}"),

@@ -86,7 +86,8 @@ impl TestFile {
     /// # Errors
     /// In words, with the place.
     pub fn read(name: &str, text: &str) -> Result<TestFile, String> {
-        let file: TestFile = toml::from_str(text).map_err(|error| format!("{name}: {error}"))?;
+        let file: TestFile =
+            toml::from_str(text).map_err(|error| format!("{name}: {}", error.to_string().trim_end()))?;
         match (&file.policy, &file.policy_file) {
             (Some(_), Some(_)) => Err(format!("{name}: one of `policy` and `policy_file`, not both")),
             _ => Ok(file),

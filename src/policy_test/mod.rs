@@ -8,6 +8,7 @@ mod file;
 mod outcome;
 mod scontrol;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
@@ -15,8 +16,8 @@ use crate::cluster::Cluster;
 use crate::date::Date;
 use crate::judge::{accepted, judge};
 use crate::message::{self, Context};
-use crate::policy::Policy;
 use crate::policy::load::load;
+use crate::policy::{Mode, Policy, Settings};
 use crate::request::Request;
 use crate::submit_line::{Command, CommandLine, Script, Series, World};
 use crate::update::{self, Existing};
@@ -59,6 +60,35 @@ impl fmt::Display for Ran {
     }
 }
 
+/// A file's cases, run.
+#[derive(Debug)]
+pub struct Report {
+    /// The cases in file order.
+    pub cases: Vec<Ran>,
+    /// The policy that the cases share; `None` where each brings its own.
+    pub shared: Option<Shared>,
+}
+
+/// The policy that the cases of a file share.
+#[derive(Debug)]
+pub struct Shared {
+    /// Its digest.
+    pub hash: u64,
+    /// Its rules and limits that are not off.
+    pub rules: Vec<String>,
+    /// Those of them that a case touched.
+    pub touched: BTreeSet<String>,
+}
+
+/// A policy for files that have none of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// What messages call it.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+}
+
 /// Runs every case of a file.
 ///
 /// # Errors
@@ -73,30 +103,53 @@ impl TestFile {
     /// # Errors
     /// Where the policy of all cases is none, in words with the place.
     pub fn run(&self, name: &str) -> Result<Vec<Ran>, String> {
+        self.report(name, None).map(|report| report.cases)
+    }
+
+    /// Runs every case, by `given` where the file has no policy of its own.
+    ///
+    /// # Errors
+    /// As [`TestFile::run`].
+    pub fn report(&self, name: &str, given: Option<Given<'_>>) -> Result<Report, String> {
         let directory = self.cluster.directory();
-        let policy_name = self.policy_file.as_deref().unwrap_or("policy");
-        let read = |policy: &str| {
-            let loaded =
-                load(policy_name, policy, &directory, TODAY).map_err(|problems| problems.to_string());
-            loaded.map(|l| l.policy)
+        let read = |policy: &Given<'_>| {
+            let loaded = load(policy.name, policy.text, &directory, TODAY);
+            loaded.map(|l| l.policy).map_err(|problems| problems.to_string())
         };
-        // What a rule remembers is its own policy's: a case with a past has one to itself.
-        let own_text = |case: &'_ Case| {
-            let shared = || self.policy.as_deref().filter(|_| !case.earlier.is_empty());
-            case.policy.as_deref().or_else(shared).map(str::to_owned)
+        let own_name = self.policy_file.as_deref().unwrap_or("policy");
+        let of_file = match self.policy.as_deref().map(|text| Given { name: own_name, text }) {
+            Some(policy) => Some((policy, read(&policy).map_err(|e| format!("{name}: {e}"))?)),
+            None => given.map(|policy| Ok::<_, String>((policy, read(&policy)?))).transpose()?,
         };
-        let shared = self.policy.as_deref().map(read).transpose().map_err(|e| format!("{name}: {e}"))?;
-        let one = |case: &Case| {
-            let own = match own_text(case).as_deref().map(read).transpose() {
-                Ok(own) => own,
-                Err(words) => return Ran::broken(case, words),
+        let mut shared = of_file.as_ref().map(|(_, policy)| Shared::of(policy));
+        let mut cases = Vec::new();
+        for case in &self.cases {
+            // What a rule remembers is its own policy's: a case with a past has one to itself.
+            let again = || of_file.as_ref().map(|(policy, _)| *policy).filter(|_| !case.earlier.is_empty());
+            let own = case.policy.as_deref().map(|text| Given { name: "policy", text });
+            let ran = match own.or_else(again).as_ref().map(read).transpose() {
+                Err(words) => Ran::broken(case, words),
+                Ok(own) => match own.as_ref().or(of_file.as_ref().map(|(_, policy)| policy)) {
+                    Some(policy) => run_case(case, policy, &self.cluster),
+                    None => Ran::broken(case, "neither the case nor the file has a `policy`".to_owned()),
+                },
             };
-            match own.as_ref().or(shared.as_ref()) {
-                Some(policy) => run_case(case, policy, &self.cluster),
-                None => Ran::broken(case, "neither the case nor the file has a `policy`".to_owned()),
+            if let (Some(shared), Some(outcome), None) = (&mut shared, &ran.outcome, &case.policy) {
+                shared.touched.extend(outcome.touched.iter().cloned());
             }
-        };
-        Ok(self.cases.iter().map(one).collect())
+            cases.push(ran);
+        }
+        Ok(Report { cases, shared })
+    }
+}
+
+impl Shared {
+    fn of(policy: &Policy) -> Shared {
+        let on = |settings: &Settings| settings.mode != Mode::Off;
+        let rules = policy.rules.iter().filter(|set| set.entries.iter().any(|e| on(&e.settings)));
+        let limits = policy.limits.iter().filter(|limit| on(&limit.settings));
+        let names = rules.map(|set| set.info.name.to_owned()).chain(limits.map(|l| l.name.clone()));
+        Shared { hash: policy.hash, rules: names.collect(), touched: BTreeSet::new() }
     }
 }
 

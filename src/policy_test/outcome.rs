@@ -1,5 +1,6 @@
 //! What came of a case, and what differs from what was expected.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::file::Case;
@@ -21,11 +22,15 @@ pub struct Outcome {
     pub message: Vec<String>,
     /// Rules that failed: a bug.
     pub failed: Vec<&'static str>,
+    /// Rules and limits that had anything to say or to fill in, whatever followed from it.
+    pub touched: BTreeSet<String>,
 }
 
 impl Outcome {
     /// Takes over one component's verdict.
     pub fn add(&mut self, verdict: &Verdict, message: Vec<String>, component: Option<usize>) {
+        self.touched.extend(verdict.findings.iter().map(|f| f.rule.clone()));
+        self.touched.extend(verdict.edits.iter().map(|e| e.rule.to_owned()));
         for finding in &verdict.findings {
             let names = match finding.outcome {
                 Judged::Refused => &mut self.refuses,

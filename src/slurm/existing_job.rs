@@ -7,13 +7,13 @@
 //! is written there they must hold what Slurm has just put into them. Where they do not, the job is
 //! unreadable, which has a verdict of its own.
 //!
-//! Takes the association cache's QoS lock (`pack_job` does): never call it while holding one.
+//! Takes the association cache's locks for reading: never call it while holding one.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-use super::api::{self, symbol};
+use super::api::{self, AssocMgrLock, READ_LOCK, symbol};
 use super::strings;
 use super::sys::{job_info_msg_t, slurm_job_info_t};
 use crate::request::JobInfo;
@@ -179,15 +179,23 @@ pub unsafe fn read(job: *mut c_void) -> Option<ExistingJob> {
     message.write(version, protocol);
 
     let mut buffer = Buffer::new(functions)?;
+    let (lock, unlock) = (api::get().assoc_mgr_lock?, api::get().assoc_mgr_unlock?);
+    // The locks that slurmctld itself holds round every pack_job, which is told so. Left to lock for
+    // itself, pack_job of 24.11 and 26.05 unlocks what it did not lock where a pending job states its
+    // QoS, and the next one who wants that lock waits for ever.
+    let mut locks = AssocMgrLock { assoc: READ_LOCK, qos: READ_LOCK, user: READ_LOCK, ..Default::default() };
     // SAFETY: what squeue would get: the number of records, the time of the answer, since 21.08 that
-    // of the last backfill, the record. The locks are held (caller), the QoS lock is not.
+    // of the last backfill, the record. slurmctld's locks are held (caller), those of the cache are
+    // taken here; nothing in between can panic.
     unsafe {
+        lock(&mut locks);
         (functions.pack32)(1, buffer.buf);
         (functions.pack_time)(0, buffer.buf);
         if cfg!(slurm_21_08) {
             (functions.pack_time)(0, buffer.buf);
         }
-        (functions.pack_job)(job, SHOW, buffer.buf, protocol, 0, false);
+        (functions.pack_job)(job, SHOW, buffer.buf, protocol, 0, true);
+        unlock(&mut locks);
     }
     let packed = buffer.rewind()?;
     // SAFETY: the message is set up as for an answer that has come in, the buffer holds one.

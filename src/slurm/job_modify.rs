@@ -65,6 +65,9 @@ unsafe fn modify(
     if desc.is_null() {
         return SLURM_SUCCESS;
     }
+    #[cfg(feature = "test-hooks")]
+    // SAFETY: by the caller's promise.
+    super::vector::log(Message::Update, submit_uid, &unsafe { job_desc::read(desc) });
     let Some(policy) = snapshot::current() else { return SLURM_SUCCESS };
     let started = Instant::now();
     counters::update();

@@ -47,6 +47,9 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
     if desc.is_null() {
         return SLURM_SUCCESS;
     }
+    #[cfg(feature = "test-hooks")]
+    // SAFETY: slurmctld's own, complete and unchanged during the call.
+    super::vector::log(Message::Submit, submit_uid, &unsafe { job_desc::read(desc) });
     let Some(policy) = snapshot::current() else { return SLURM_SUCCESS };
     let started = Instant::now();
     counters::submission();

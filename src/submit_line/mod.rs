@@ -14,10 +14,12 @@
 //! than the nodes asked for), an arbitrary distribution sets no number of tasks, `--hint` of one
 //! component does not reach the next by `SLURM_HINT`, and numbers beyond 32 bits are not cut off.
 
+mod advice;
 mod chosen;
 mod conflict;
 mod describe;
 pub mod environment;
+pub mod fix;
 mod getopt;
 mod gres;
 mod hostlist;
@@ -30,6 +32,7 @@ use std::fmt;
 
 use crate::request::Request;
 
+pub use advice::of_script as script_advice;
 pub use passes::{CommandLine, Script, World};
 pub use script::refusal as script_refusal;
 
@@ -80,6 +83,15 @@ pub enum Series {
 impl Series {
     /// The newest.
     pub const LATEST: Series = Series::V26_05;
+
+    /// The one after it.
+    pub fn next(self) -> Option<Series> {
+        match self {
+            Series::V22_05 => Some(Series::V24_11),
+            Series::V24_11 => Some(Series::V26_05),
+            Series::V26_05 => None,
+        }
+    }
 
     /// The series that a version such as `24.11.5` or `23.02` reads like: the newest that is not
     /// newer; `None` where the text is no version, or one before 22.05.
@@ -194,6 +206,11 @@ impl Component {
     /// Where the option that counts was written; of several, the last. `None` where it was not.
     pub fn place(&self, option: &str) -> Option<Place> {
         self.places.iter().find(|(name, _)| *name == option).map(|&(_, place)| place)
+    }
+
+    /// Every option that was written, by long name, with the place that counts.
+    pub fn places(&self) -> &[(&'static str, Place)] {
+        &self.places
     }
 
     /// The first of `options` that was written, with its place: for a finding to point at.

@@ -90,6 +90,11 @@ impl CommandLine {
             && !self.is_external()
     }
 
+    /// The options of the command line, of all components.
+    pub(super) fn found(&self) -> impl Iterator<Item = &getopt::Found> {
+        self.first.found()
+    }
+
     fn is_external(&self) -> bool {
         self.first.found().any(|f| f.opt.name == "external")
     }

@@ -154,6 +154,29 @@ fn word(chars: &[char], at: &mut usize, series: Series) -> Result<Option<String>
     }
 }
 
+/// The word that starts at a character of a line, and the character behind it.
+pub fn word_at(line: &[char], start: usize, series: Series) -> Option<(String, usize)> {
+    let mut end = start;
+    let text = word(line, &mut end, series).ok()??;
+    Some((text, end))
+}
+
+/// The last line (from 1) that holds a directive of component `component` (from 0).
+pub fn last_directive(text: &str, component: usize) -> Option<usize> {
+    let mut at = 0usize;
+    let mut last = None;
+    for line in lines(text) {
+        let Some((directive, _)) = line.directive() else { continue };
+        if separator(directive).is_some() {
+            at = at.saturating_add(1);
+        }
+        if at == component {
+            last = Some(line.number);
+        }
+    }
+    last
+}
+
 /// What sbatch passes over without a word, and a user would want to know.
 pub fn overlooked(text: &str) -> Vec<Problem> {
     let mut notes = Vec::new();

@@ -126,7 +126,12 @@ pub fn checker(output: &Output) -> Option<Answer> {
         1 => false,
         _ => return None,
     };
-    let place = |line: &str| line.contains(".sh:") || line.starts_with("environment variable ");
+    // The place of an option, its line in the script, carets below it.
+    let place = |line: &str| {
+        let line = line.trim_start();
+        let gutter = line.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start();
+        line.starts_with("--> ") || gutter.starts_with("| ")
+    };
     let own = |line: &str| line.ends_with(" accepts this job") || place(line);
     Some(Answer { accepted, text: normal(output.stdout.lines().filter(|line| !own(line))) })
 }

@@ -1,31 +1,37 @@
 //! `sluice check`: the verdict of slurmctld, or of sbatch before it, on a script or a command.
 
+mod excerpt;
+mod fix;
 mod job;
 mod json;
 mod text;
 
 use sluice::cluster::Cluster;
+use sluice::date::Date;
 use sluice::judge::judge;
 use sluice::policy::Policy;
-use sluice::submit_line::{Component, Problem, Series};
+use sluice::submit_line::{Component, Problem, Series, Submission};
 use sluice::verdict::Verdict;
 
 use crate::options::{Check, Common, Format};
-use crate::people::{self, Stated};
+use crate::people::{self, Person, Stated};
 use crate::{Exit, Failure, output, policy_file, slurm};
 
-use job::Job;
+use fix::Fixed;
+use job::{Job, Reading};
 
 /// One job with everything that was found out about it.
-pub struct Checked {
+pub struct Checked<'j> {
     /// The job.
-    pub job: Job,
-    /// How messages call its script.
-    pub script: String,
-    /// What the client says of it.
+    pub job: &'j Job,
+    /// As its client reads it.
+    pub reading: Reading<'j>,
+    /// What the client says of it, and notes.
     pub problems: Vec<Problem>,
     /// Its components with their verdicts; none where the client refuses it.
     pub judged: Vec<Judged>,
+    /// What --fix did.
+    pub fixed: Option<Fixed>,
 }
 
 /// One component of a job.
@@ -36,15 +42,43 @@ pub struct Judged {
     pub verdict: Verdict,
 }
 
-impl Checked {
+impl Checked<'_> {
     /// Whether the client keeps it to itself.
     pub fn client_refuses(&self) -> bool {
-        self.problems.iter().any(Problem::refuses)
+        refused_by_client(&self.problems)
     }
 
     /// Whether it would be queued.
     pub fn accepted(&self) -> bool {
         !self.client_refuses() && self.judged.iter().all(|j| j.verdict.accepts())
+    }
+}
+
+fn refused_by_client(problems: &[Problem]) -> bool {
+    problems.iter().any(Problem::refuses)
+}
+
+/// What jobs are judged by.
+struct Judge<'a> {
+    policy: &'a Policy,
+    cluster: Stated<'a>,
+    person: Person,
+    today: Date,
+}
+
+impl Judge<'_> {
+    /// The verdict on each component; none where the client refuses the job.
+    fn judge(&self, submission: &Submission) -> Vec<Judged> {
+        if refused_by_client(&submission.problems) {
+            return Vec::new();
+        }
+        let one = |component: &Component| {
+            let mut component = component.clone();
+            component.request.privileged = self.person.privileged;
+            let verdict = judge(self.policy, &component.request, &self.cluster, self.today);
+            Judged { component, verdict }
+        };
+        submission.components.iter().map(one).collect()
     }
 }
 
@@ -55,6 +89,9 @@ impl Checked {
 pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
     let today = policy_file::today();
     let person = people::person(verb.user.as_deref())?;
+    if verb.fix && verb.scripts.iter().any(|script| script.as_os_str() == "-") {
+        return Err("--fix writes the script, and standard input cannot be written".to_owned());
+    }
     let jobs = Job::all(verb)?;
     let series = verb.slurm.or_else(slurm::installed_series).unwrap_or(Series::LATEST);
 
@@ -62,9 +99,9 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
     let several = jobs.len() > 1;
     let mut exit = Exit::Yes;
     let mut read = Vec::new();
-    for job in jobs {
+    for job in &jobs {
         match job.read(series, &person) {
-            Ok(submission) => read.push((job, submission)),
+            Ok(reading) => read.push((job, reading)),
             // One script that cannot be read keeps no other from being judged.
             Err(failure) if several => {
                 output::complain(&failure);
@@ -75,22 +112,19 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
     }
     let found = policy_file::find(common.policy.as_deref(), today)?;
     let policy = &found.policy;
-    let cluster = Stated { policy, check: verb };
+    let judge = Judge { policy, cluster: Stated { policy, check: verb }, person, today };
     let mut checked = Vec::new();
-    for (job, (submission, script)) in read {
-        let mut one = Checked { job, script, problems: submission.problems, judged: Vec::new() };
-        if !one.client_refuses() {
-            for mut component in submission.components {
-                component.request.privileged = person.privileged;
-                let verdict = judge(policy, &component.request, &cluster, today);
-                one.judged.push(Judged { component, verdict });
-            }
-        }
-        checked.push(one);
+    for (job, mut reading) in read {
+        let fixed = if verb.fix { Some(fix::fix(&mut reading, series, &judge)?) } else { None };
+        let mut problems = reading.submission.problems.clone();
+        problems.extend(reading.advice());
+        let judged = judge.judge(&reading.submission);
+        checked.push(Checked { job, reading, problems, judged, fixed });
     }
+    let justify_option = judge.cluster.has_justify_option();
     match common.format {
-        Format::Text => text::print(&checked, several, policy, cluster.has_justify_option()),
-        Format::Json => json::print(&checked, &found, cluster.has_justify_option()),
+        Format::Text => text::print(&checked, several, policy, justify_option),
+        Format::Json => json::print(&checked, &found, justify_option),
     }
     tell_root(&checked, policy, person.uid, verb);
     let verdict = if checked.iter().all(Checked::accepted) { Exit::Yes } else { Exit::No };
@@ -99,7 +133,7 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
 
 /// Root runs checks for others, in containers above all, and is judged like them. What slurmctld
 /// would do with root's own job is said, so that nobody is surprised.
-fn tell_root(checked: &[Checked], policy: &Policy, uid: u32, verb: &Check) {
+fn tell_root(checked: &[Checked<'_>], policy: &Policy, uid: u32, verb: &Check) {
     let refused = checked.iter().any(|c| c.judged.iter().any(|j| !j.verdict.accepts()));
     if refused && uid == 0 && verb.user.is_none() && policy.site.exempt_root {
         output::note("judged as for an ordinary user; root itself is exempt (--user=root)");

@@ -5,11 +5,19 @@
 
 mod check;
 mod explain;
+#[cfg(test)]
+mod generated;
+mod init;
+mod live;
 mod options;
 mod output;
 mod people;
 mod policy_file;
+mod show;
 mod slurm;
+mod status;
+mod test;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -35,6 +43,11 @@ fn main() -> ExitCode {
     let options = Options::parse();
     let result = match &options.verb {
         Verb::Check(verb) => check::run(&options.common, verb),
+        Verb::Test(verb) => test::run(&options.common, verb),
+        Verb::Validate(verb) => validate::run(&options.common, verb),
+        Verb::Show(verb) => show::run(&options.common, verb),
+        Verb::Init(verb) => init::run(verb),
+        Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Explain(verb) => explain::run(&verb.rules),
     };
     match result {

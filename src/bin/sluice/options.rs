@@ -38,16 +38,22 @@ pub enum Format {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Check(Check),
+    Test(Test),
+    Validate(Validate),
+    Show(Show),
+    Init(Init),
+    Status(Status),
     Explain(Explain),
 }
 
 /// Judge a script or a command line as slurmctld would
-///
-/// Reads #SBATCH lines, arguments and the SBATCH_* environment with sbatch's own grammar and
-/// precedence. Exits 0 if the job would be accepted, 1 if it would be refused.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  sluice check job.sh\n  sluice check -- sbatch --gpus=4 job.sh\n  \
-                        sluice check --account=physics -- srun -p gpu --pty bash")]
+#[command(
+    after_help = "Reads #SBATCH lines, arguments and the SBATCH_* environment with sbatch's own grammar and\n\
+                        precedence. Exits 0 if the job would be accepted, 1 if it would be refused.\n\n\
+                        Examples:\n  sluice check job.sh\n  sluice check -- sbatch --gpus=4 job.sh\n  \
+                        sluice check --account=physics -- srun -p gpu --pty bash"
+)]
 pub struct Check {
     /// Batch scripts; `-` reads one from standard input
     #[arg(value_name = "SCRIPT", required_unless_present = "command", conflicts_with = "command")]
@@ -55,6 +61,9 @@ pub struct Check {
     /// A command: sbatch, srun or salloc with its arguments
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+    /// Lay the remedies into the script's #SBATCH lines, and show what changed
+    #[arg(long, conflicts_with = "command")]
+    pub fix: bool,
     /// Judge as this user
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
@@ -67,6 +76,77 @@ pub struct Check {
     /// Series of Slurm whose sbatch reads the job [default: the installed one, else the newest]
     #[arg(long, value_name = "VERSION", value_parser = series)]
     pub slurm: Option<Series>,
+}
+
+/// Run tests of a policy that are kept as data
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A file holds submissions and updates, and what is expected of each: the rules that refuse or\n\
+                        warn, what is filled in, the lines that users read. Exits 0 if all cases hold, 1 if\n\
+                        one does not.\n\n\
+                        Examples:\n  sluice test tests/*.toml\n  \
+                        sluice test --policy=sluice.toml --coverage tests/*.toml"
+)]
+pub struct Test {
+    /// Files of cases; --policy is for those that have no policy of their own
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// List the rules and limits that no case touches
+    #[arg(long)]
+    pub coverage: bool,
+}
+
+/// List every error and doubt of a policy
+#[derive(Debug, Args)]
+#[command(after_help = "Exits 0 if the policy can be used, with its doubts listed, 1 if it has errors.\n\n\
+                        Examples:\n  sluice validate sluice.toml\n  sluice validate --cluster")]
+pub struct Validate {
+    /// Policy file, in place of --policy
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Compare names and facts with the cluster, by scontrol and sacctmgr
+    #[arg(long)]
+    pub cluster: bool,
+}
+
+/// Show a policy as it applies: facts, rules, limits
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sluice show\n  sluice show --partition=gpu --user=ann")]
+pub struct Show {
+    /// Only what applies in this partition
+    #[arg(long, value_name = "NAME")]
+    pub partition: Option<String>,
+    /// Only what applies to this user
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+}
+
+/// Write a first policy in audit mode, from the live cluster
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Asks scontrol and sacctmgr, and changes nothing. An existing file is never written over.\n\n\
+                        Examples:\n  sluice init sluice.toml\n  sluice init --template > sluice.toml"
+)]
+pub struct Init {
+    /// File to write [default: standard output]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Write a template, without a cluster
+    #[arg(long)]
+    pub template: bool,
+}
+
+/// Show what slurmctld runs: build, policy, last error, counts
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The plugin writes its status into slurmctld's StateSaveLocation. Exits 0 if a policy is in\n\
+                        force and its file is the one that counts, 1 if not.\n\n\
+                        Examples:\n  sluice status\n  sluice status --state-dir=/var/spool/slurmctld"
+)]
+pub struct Status {
+    /// StateSaveLocation [default: what `scontrol show config` says]
+    #[arg(long, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
 }
 
 /// Explain a rule: what it holds, why, an example, the fix

@@ -40,6 +40,11 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "sluice: {text}");
 }
 
+/// Says something that is no part of the result, in words of its own.
+pub fn note_line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
 /// Says why the command could not do it. A policy's errors carry their own place.
 pub fn complain(text: &str) {
     let prefix = if text.contains(": error: ") { "" } else { "sluice: error: " };

@@ -3,14 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use sluice::date::Date;
-use sluice::policy::Policy;
 use sluice::policy::load::load_bytes;
+use sluice::policy::{EXAMPLE, Policy};
 
 use crate::people::System;
 use crate::{Failure, output, slurm};
 
 /// Judged by where there is no policy.
-const EXAMPLE: &str = include_str!("../../../examples/example.toml");
 const EXAMPLE_NAME: &str = "the built-in example policy";
 
 /// A policy with the name of its file.
@@ -21,11 +20,33 @@ pub struct Found {
     pub path: Option<PathBuf>,
 }
 
+/// A policy's text, not yet loaded.
+pub struct Text {
+    /// What messages call it.
+    pub name: String,
+    /// As it stands in the file.
+    pub bytes: Vec<u8>,
+    /// Its file; `None` for the built-in example.
+    pub path: Option<PathBuf>,
+}
+
 /// Finds and reads the policy.
 ///
 /// # Errors
 /// One that is named and cannot be read, and every error in it.
 pub fn find(named: Option<&Path>, today: Date) -> Result<Found, Failure> {
+    let Text { name, bytes, path } = read(named)?;
+    match load_bytes(&name, &bytes, &System, today) {
+        Ok(loaded) => Ok(Found { policy: loaded.policy, path }),
+        Err(problems) => Err(problems.to_string()),
+    }
+}
+
+/// Finds the policy and reads its text.
+///
+/// # Errors
+/// One that is named and cannot be read.
+pub fn read(named: Option<&Path>) -> Result<Text, Failure> {
     let variable = std::env::var_os("SLUICE_POLICY").filter(|v| !v.is_empty()).map(PathBuf::from);
     let beside = || slurm::conf_dirs().into_iter().map(|dir| dir.join("sluice.toml")).find(|f| f.exists());
     let path = named.map(PathBuf::from).or(variable).or_else(beside);
@@ -42,10 +63,7 @@ pub fn find(named: Option<&Path>, today: Date) -> Result<Found, Failure> {
             (EXAMPLE_NAME.to_owned(), EXAMPLE.as_bytes().to_vec())
         }
     };
-    match load_bytes(&name, &bytes, &System, today) {
-        Ok(loaded) => Ok(Found { policy: loaded.policy, path }),
-        Err(problems) => Err(problems.to_string()),
-    }
+    Ok(Text { name, bytes, path })
 }
 
 /// An error in words, without its number.

@@ -6,7 +6,8 @@ use std::path::Path;
 use sluice::policy::diagnostic::suggestion;
 use sluice::submit_line::options::Opt;
 use sluice::submit_line::{
-    Command, CommandLine, Problem, ProblemKind, Script, Series, Submission, World, options,
+    Command, CommandLine, Component, Problem, ProblemKind, Script, Series, Submission, World, options,
+    script_advice,
 };
 
 use crate::options::Check;
@@ -28,6 +29,108 @@ pub struct Job {
 
 /// slurmctld takes no larger script by default (4 MiB, max_script_size).
 const LARGEST_SCRIPT: u64 = 4 << 20;
+
+/// A job as its client reads it, and what is needed to read it again.
+pub struct Reading<'j> {
+    job: &'j Job,
+    series: Series,
+    person: Person,
+    plugins: Vec<&'static Opt>,
+    directory: String,
+    /// How messages call the script.
+    pub script: String,
+    /// Where the script is.
+    pub path: String,
+    /// Its text.
+    pub text: Option<String>,
+    /// What the client makes of it.
+    pub submission: Submission,
+}
+
+impl Reading<'_> {
+    fn line(&self) -> CommandLine {
+        CommandLine::new(self.job.command, self.series, &self.job.argv, &self.plugins)
+    }
+
+    /// The submission with another text in place of the script's.
+    pub fn submit(&self, text: Option<&str>) -> Submission {
+        let world = World {
+            environment: &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
+            directory: &self.directory,
+            user_id: self.person.uid,
+            group_id: self.person.gid,
+        };
+        self.line().read(&world, text.map(|text| Script { path: &self.path, text }))
+    }
+
+    /// What neither the client nor slurmctld says, and its author would want to know.
+    pub fn advice(&self) -> Vec<Problem> {
+        let told = &self.submission.problems;
+        let mut notes = self.line().advice();
+        let script = self.text.as_deref().filter(|_| self.job.command == Command::Sbatch);
+        notes.extend(script.map(|text| script_advice(text, self.series)).unwrap_or_default());
+        notes.retain(|note| !told.iter().any(|p| p.refuses() && p.place == note.place));
+        notes.extend(self.next_release());
+        if self.job.command == Command::Sbatch {
+            notes.extend(self.submission.components.iter().flat_map(|c| missing_folders(c, &self.directory)));
+        }
+        let mut all: Vec<Problem> = Vec::new();
+        for note in notes {
+            if !all.contains(&note) {
+                all.push(note);
+            }
+        }
+        all
+    }
+
+    /// What the client of the next release refuses and this one takes.
+    fn next_release(&self) -> Vec<Problem> {
+        let Some(series) = self.series.next() else { return Vec::new() };
+        let plugins = self.plugins.clone();
+        let Reading { job, person, directory, script, path, .. } = self;
+        let later = Reading {
+            job,
+            series,
+            person: *person,
+            plugins,
+            directory: directory.clone(),
+            script: script.clone(),
+            path: path.clone(),
+            text: None,
+            submission: Submission::default(),
+        };
+        let problems = later.submit(self.text.as_deref()).problems.into_iter();
+        let old = &self.submission.problems;
+        let new =
+            problems.filter(|p| p.refuses() && !old.iter().any(|o| o.refuses() && o.message == p.message));
+        new.map(|p| Problem {
+            kind: ProblemKind::Note,
+            message: format!("{} of Slurm {series} refuses this: {}", self.job.command, p.message),
+            ..p
+        })
+        .collect()
+    }
+}
+
+/// Folders that logs go to and that are not there: Slurm makes none, and the job ends at once.
+fn missing_folders(component: &Component, directory: &str) -> Vec<Problem> {
+    let request = &component.request;
+    let logs = [("output", &request.std_out), ("error", &request.std_err)];
+    let missing = |(option, path): (&'static str, &Option<_>)| {
+        let path: &str = path.as_deref()?;
+        let (folder, _) = path.rsplit_once('/')?;
+        // What Slurm fills in is not known here, nor what a backslash does.
+        if folder.is_empty() || folder.contains(['%', '\\', '$']) {
+            return None;
+        }
+        let work_dir = Path::new(directory).join(request.work_dir.as_deref().unwrap_or(directory));
+        let exists = work_dir.join(folder).is_dir();
+        let shown = folder.strip_prefix(directory).map_or(folder, |rest| rest.trim_start_matches('/'));
+        let message = format!("the folder {shown} does not exist, Slurm makes none, and the job would fail");
+        (!exists).then(|| Problem::advice(option, component.place(option), message))
+    };
+    logs.into_iter().filter_map(missing).collect()
+}
 
 impl Job {
     /// The jobs that the command line names.
@@ -56,48 +159,50 @@ impl Job {
         Job { name, command: Command::Sbatch, argv, standard_input }
     }
 
-    /// Reads the job as its client would. Also how messages call the script.
+    /// Reads the job as its client would.
     ///
     /// # Errors
     /// A script that cannot be read, and a command that submits nothing.
-    pub fn read(&self, series: Series, person: &Person) -> Result<(Submission, String), Failure> {
-        let first = self.read_with(series, person, &[])?;
-        // What nobody knows may be an option of a SPANK plugin here.
-        let unknown = first.0.problems.iter().any(|p| p.kind == ProblemKind::Unknown);
-        let plugins = if unknown && !self.standard_input { slurm::plugin_options() } else { Vec::new() };
-        if plugins.is_empty() { Ok(first) } else { self.read_with(series, person, &plugins) }
-    }
-
-    fn read_with(
-        &self,
-        series: Series,
-        person: &Person,
-        plugins: &[&'static Opt],
-    ) -> Result<(Submission, String), Failure> {
-        let line = CommandLine::new(self.command, series, &self.argv, plugins);
+    pub fn read(&self, series: Series, person: &Person) -> Result<Reading<'_>, Failure> {
         let directory =
             std::env::current_dir().map_err(|e| format!("cannot tell the current directory: {e}"))?;
-        let directory = directory.to_string_lossy();
-        let world = World {
-            environment: &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
-            directory: &directory,
-            user_id: person.uid,
-            group_id: person.gid,
+        let mut reading = Reading {
+            job: self,
+            series,
+            person: *person,
+            plugins: Vec::new(),
+            directory: directory.to_string_lossy().into_owned(),
+            script: String::new(),
+            path: String::new(),
+            text: None,
+            submission: Submission::default(),
         };
-        let name = line.script().unwrap_or("stdin").to_owned();
+        let line = reading.line();
+        line.script().unwrap_or("stdin").clone_into(&mut reading.script);
         // The command line by itself: it may print help, or be refused before any script is read.
-        let alone = line.read(&world, None);
-        if let Some(nothing) = alone.problems.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
+        reading.submission = reading.submit(None);
+        let alone = &reading.submission.problems;
+        if let Some(nothing) = alone.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
             return Err(nothing.message.clone());
         }
-        if line.reads_standard_input() && alone.problems.iter().any(Problem::refuses) {
-            return Ok((alone, name));
+        if line.reads_standard_input() && alone.iter().any(Problem::refuses) {
+            return Ok(reading);
         }
-        let Some(text) = self.script_text(&line, &directory)? else { return Ok((alone, name)) };
-        let path = line
-            .script()
-            .map_or_else(|| name.clone(), |typed| found(typed, line.directory().unwrap_or(&directory)));
-        Ok((line.read(&world, Some(Script { path: &path, text: &text })), name))
+        reading.path = line.script().map_or_else(
+            || reading.script.clone(),
+            |typed| found(typed, line.directory().unwrap_or(&reading.directory)),
+        );
+        reading.text = self.script_text(&line, &reading.directory)?;
+        reading.submission = reading.submit(reading.text.as_deref());
+        // What nobody knows may be an option of a SPANK plugin here.
+        let unknown = reading.submission.problems.iter().any(|p| p.kind == ProblemKind::Unknown);
+        if unknown && !self.standard_input {
+            reading.plugins = slurm::plugin_options();
+            if !reading.plugins.is_empty() {
+                reading.submission = reading.submit(reading.text.as_deref());
+            }
+        }
+        Ok(reading)
     }
 
     fn script_text(&self, line: &CommandLine, directory: &str) -> Result<Option<String>, Failure> {

@@ -9,7 +9,7 @@ use crate::output;
 use crate::policy_file::Found;
 
 /// Prints one object with all results.
-pub fn print(checked: &[Checked], found: &Found, justify_option: bool) {
+pub fn print(checked: &[Checked<'_>], found: &Found, justify_option: bool) {
     let jobs: Vec<Value> = checked.iter().map(|one| job(one, found, justify_option)).collect();
     let all = json!({
         "policy": found.path.as_ref().map(|p| p.display().to_string()),
@@ -23,7 +23,7 @@ fn verdict(accepted: bool) -> &'static str {
     if accepted { "accepted" } else { "refused" }
 }
 
-fn job(one: &Checked, found: &Found, justify_option: bool) -> Value {
+fn job(one: &Checked<'_>, found: &Found, justify_option: bool) -> Value {
     let refused_by = if one.client_refuses() {
         Some(one.job.command.to_string())
     } else {
@@ -36,6 +36,7 @@ fn job(one: &Checked, found: &Found, justify_option: bool) -> Value {
         "problems": one.problems.iter().map(problem).collect::<Vec<_>>(),
         "components": one.judged.iter().map(component).collect::<Vec<_>>(),
         "message": text::verdict_lines(one, &found.policy, justify_option),
+        "fixes": one.fixed.as_ref().map(|fixed| &fixed.remedies),
     })
 }
 

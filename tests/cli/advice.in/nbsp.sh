@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --partition=gpu --gpus=1
+srun true
