@@ -1,66 +1,32 @@
-//! The job that an update changes, read without knowing how slurmctld keeps it.
-//!
-//! slurmctld's own record of a job has a private layout that changes even inside a series. So
-//! slurmctld itself packs it as it would for squeue (`pack_job`), and its library unpacks that into
-//! `slurm_job_info_t`, which is public. Two more private structs are on the way, a buffer and a
-//! message; a few of their members are touched at offsets known for each series, and before anything
-//! is written there they must hold what Slurm has just put into them. Where they do not, the job is
-//! unreadable, which has a verdict of its own.
+//! The job that an update changes, read without knowing how slurmctld keeps it: slurmctld itself packs
+//! it as it would for squeue (`pack_job`), and [`packed`] unpacks that into `slurm_job_info_t`. Where
+//! that cannot be done, the job is unreadable, which has a verdict of its own.
 //!
 //! Takes the association cache's locks for reading: never call it while holding one.
 
-use std::ffi::{c_char, c_int, c_void};
-use std::ptr;
+use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
 
 use super::api::{self, AssocMgrLock, READ_LOCK, symbol};
+use super::packed::{self, Buffer};
 use super::strings;
 use super::sys::{job_info_msg_t, slurm_job_info_t};
 use crate::request::JobInfo;
 
 /// Bytes of a new buffer; it grows by itself.
 const BUFFER: u32 = 4096;
-/// Offsets in `buf_t` (pack.h, the same from 20.11 to 26.05).
-const BUF_SIZE: usize = 16;
-const BUF_PROCESSED: usize = 20;
-
-/// Offsets in `slurm_msg_t` (slurm_protocol_defs.h) of this series: `data`, `msg_type`,
-/// `protocol_version`.
-const MSG: (usize, usize, usize) = if cfg!(slurm_25_11) {
-    (192, 226, 228)
-} else if cfg!(slurm_25_05) {
-    (192, 224, 226)
-} else if cfg!(slurm_24_11) {
-    (200, 212, 214)
-} else if cfg!(slurm_24_05) {
-    (192, 204, 206)
-} else if cfg!(slurm_23_11) {
-    (192, 208, 210)
-} else {
-    (184, 200, 202)
-};
-/// What `slurm_msg_t_init` puts into the type and the version.
-const NOT_SET: u16 = 0xfffe;
 /// `RESPONSE_JOB_INFO`, the same from 20.11 to 26.05.
 const RESPONSE_JOB_INFO: u16 = 2004;
 /// `SHOW_ALL | SHOW_DETAIL` (slurm.h).
 const SHOW: u16 = 3;
 
-/// Room for a `slurm_msg_t`, twice what the largest known one has.
-#[repr(C, align(16))]
-struct Message([u8; 1024]);
-
 /// The functions that it takes, by the prototypes of 20.11 to 26.05.
 struct Functions {
     init_buf: unsafe extern "C" fn(u32) -> *mut u8,
-    free_buf: unsafe extern "C" fn(*mut u8),
     pack32: unsafe extern "C" fn(u32, *mut u8),
     pack_time: unsafe extern "C" fn(i64, *mut u8),
     pack_job: unsafe extern "C" fn(*mut c_void, u16, *mut u8, u16, u32, bool),
-    msg_init: unsafe extern "C" fn(*mut Message),
-    unpack_msg: unsafe extern "C" fn(*mut Message, *mut u8) -> c_int,
     free_job_info: unsafe extern "C" fn(*mut job_info_msg_t),
-    api_version: unsafe extern "C" fn() -> std::ffi::c_long,
     bit_set_count: Option<unsafe extern "C" fn(*mut c_void) -> i32>,
 }
 
@@ -76,14 +42,10 @@ impl Functions {
         unsafe {
             Some(Functions {
                 init_buf: symbol(c"init_buf").or_else(|| symbol(c"slurm_init_buf"))?,
-                free_buf: symbol(c"free_buf").or_else(|| symbol(c"slurm_free_buf"))?,
                 pack32: symbol(c"pack32").or_else(|| symbol(c"slurm_pack32"))?,
                 pack_time: symbol(c"pack_time").or_else(|| symbol(c"slurm_pack_time"))?,
                 pack_job: symbol(c"pack_job")?,
-                msg_init: symbol(c"slurm_msg_t_init")?,
-                unpack_msg: symbol(c"unpack_msg")?,
                 free_job_info: symbol(c"slurm_free_job_info_msg")?,
-                api_version: symbol(c"slurm_api_version")?,
                 bit_set_count: symbol(c"slurm_bit_set_count").or_else(|| symbol(c"bit_set_count")),
             })
         }
@@ -96,89 +58,19 @@ pub struct ExistingJob {
     message: *mut job_info_msg_t,
 }
 
-/// A buffer of Slurm's. Freed when dropped.
-struct Buffer {
-    functions: &'static Functions,
-    buf: *mut u8,
-}
-
-impl Buffer {
-    fn new(functions: &'static Functions) -> Option<Buffer> {
-        // SAFETY: a plain constructor.
-        let buf = unsafe { (functions.init_buf)(BUFFER) };
-        let buffer = (!buf.is_null()).then_some(Buffer { functions, buf })?;
-        // Proof of the layout: what a new buffer has.
-        (buffer.read(BUF_SIZE) == BUFFER && buffer.read(BUF_PROCESSED) == 0).then_some(buffer)
-    }
-
-    fn read(&self, offset: usize) -> u32 {
-        // SAFETY: the struct has at least 24 bytes in every series, both members are aligned `uint32_t`.
-        unsafe { self.buf.add(offset).cast::<u32>().read() }
-    }
-
-    /// Makes what was packed readable from its start. `None` where it cannot be.
-    fn rewind(&mut self) -> Option<u32> {
-        let packed = self.read(BUF_PROCESSED);
-        if packed == 0 || packed > self.read(BUF_SIZE) {
-            return None;
-        }
-        // SAFETY: as in `read`; the buffer is ours, and shorter than it was.
-        unsafe {
-            self.buf.add(BUF_SIZE).cast::<u32>().write(packed);
-            self.buf.add(BUF_PROCESSED).cast::<u32>().write(0);
-        }
-        Some(packed)
-    }
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        // SAFETY: from `init_buf`, and nobody else has it.
-        unsafe { (self.functions.free_buf)(self.buf) };
-    }
-}
-
-impl Message {
-    fn read<T: Copy>(&self, offset: usize) -> Option<T> {
-        let bytes = self.0.get(offset..offset.checked_add(size_of::<T>())?)?;
-        // SAFETY: so many bytes are there; T is a number or a pointer, for which any bytes will do.
-        Some(unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
-    }
-
-    fn write(&mut self, offset: usize, value: u16) {
-        let end = offset.saturating_add(size_of::<u16>());
-        if let Some(bytes) = self.0.get_mut(offset..end) {
-            bytes.copy_from_slice(&value.to_ne_bytes());
-        }
-    }
-}
-
 /// Reads a job. `None` where this slurmctld is not laid out as it should be, or has no such functions.
 ///
 /// # Safety
 /// `job` is the job record that slurmctld hands to job_modify, which holds its locks meanwhile.
 pub unsafe fn read(job: *mut c_void) -> Option<ExistingJob> {
     let functions = Functions::get().filter(|_| !job.is_null())?;
-    // SAFETY: returns a number.
-    let version = unsafe { (functions.api_version)() };
-    // Not Slurm's version but that of its protocol, in the upper bytes.
-    let protocol = u16::try_from(version >> 8).ok()?;
-
-    let mut message = Message([0; 1024]);
-    // SAFETY: the room is larger than any slurm_msg_t and as aligned as malloc's.
-    unsafe { (functions.msg_init)(&mut message) };
-    let (data, kind, version) = MSG;
-    // Proof of the layout: what slurm_msg_t_init has just written.
-    let fits = message.read(kind) == Some(NOT_SET)
-        && message.read(version) == Some(NOT_SET)
-        && message.read(data) == Some(ptr::null_mut::<c_void>());
-    if !fits {
+    let protocol = packed::protocol()?;
+    // SAFETY: a plain constructor; the buffer is new, and ours.
+    let mut buffer = unsafe { Buffer::adopt((functions.init_buf)(BUFFER))? };
+    // Proof of the layout: what a new buffer has.
+    if buffer.size() != BUFFER || buffer.processed() != 0 {
         return None;
     }
-    message.write(kind, RESPONSE_JOB_INFO);
-    message.write(version, protocol);
-
-    let mut buffer = Buffer::new(functions)?;
     let (lock, unlock) = (api::get().assoc_mgr_lock?, api::get().assoc_mgr_unlock?);
     // The locks that slurmctld itself holds round every pack_job, which is told so. Left to lock for
     // itself, pack_job of 24.11 and 26.05 unlocks what it did not lock where a pending job states its
@@ -189,27 +81,20 @@ pub unsafe fn read(job: *mut c_void) -> Option<ExistingJob> {
     // taken here; nothing in between can panic.
     unsafe {
         lock(&mut locks);
-        (functions.pack32)(1, buffer.buf);
-        (functions.pack_time)(0, buffer.buf);
+        (functions.pack32)(1, buffer.as_ptr());
+        (functions.pack_time)(0, buffer.as_ptr());
         if cfg!(slurm_21_08) {
-            (functions.pack_time)(0, buffer.buf);
+            (functions.pack_time)(0, buffer.as_ptr());
         }
-        (functions.pack_job)(job, SHOW, buffer.buf, protocol, 0, true);
+        (functions.pack_job)(job, SHOW, buffer.as_ptr(), protocol, 0, true);
         unlock(&mut locks);
     }
-    let packed = buffer.rewind()?;
-    // SAFETY: the message is set up as for an answer that has come in, the buffer holds one.
-    let result = unsafe { (functions.unpack_msg)(&mut message, buffer.buf) };
-    let info: *mut job_info_msg_t = message.read(data)?;
-    if result != 0 || info.is_null() {
-        return None;
-    }
-    let job = ExistingJob { functions, message: info };
-    // Proof that both sides mean the same: nothing is left over, and it is one job.
+    let unpacked = buffer.unpack(buffer.processed(), RESPONSE_JOB_INFO)?;
+    let message = unpacked.data.cast::<job_info_msg_t>();
+    let job = ExistingJob { functions, message };
     // SAFETY: unpack_msg has succeeded: the message is whole.
-    let whole = buffer.read(BUF_PROCESSED) == packed
-        && unsafe { (*info).record_count == 1 && !(*info).job_array.is_null() };
-    whole.then_some(job)
+    let one = unsafe { (*message).record_count == 1 && !(*message).job_array.is_null() };
+    (unpacked.whole && one).then_some(job)
 }
 
 impl Drop for ExistingJob {

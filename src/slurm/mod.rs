@@ -24,6 +24,7 @@ pub mod job_modify;
 pub mod job_submit;
 pub mod journal;
 pub mod log;
+pub mod packed;
 pub mod policy_file;
 pub mod policy_store;
 pub mod record_sink;
