@@ -18,6 +18,7 @@ mod doors;
 mod entitlement;
 mod habits;
 mod leftovers;
+mod numbers;
 mod policy_file;
 mod records;
 mod shared;
@@ -48,6 +49,7 @@ fn main() -> ExitCode {
         clients::CASES,
         entitlement::CASES,
         habits::CASES,
+        numbers::CASES,
         policy_file::CASES,
         spank::CASES,
         leftovers::CASES,
