@@ -8,7 +8,9 @@ CARGO ?= cargo
 # Property tests draw the same cases each time here; `make test PROPTEST_RNG_SEED=7` draws others.
 export PROPTEST_RNG_SEED ?= 1
 
-.PHONY: all plugin test demo lint clean
+.PHONY: all plugin plugins test demo lint cluster test-cluster clean
+# The Slurm series of `make cluster`: 22.05, 24.11 or 26.05.
+SERIES ?= 24.11
 
 all: plugin
 
@@ -30,6 +32,21 @@ lint:
 
 demo:
 	@tools/demo
+
+# One .so per Slurm series, each against the headers of its own distribution's image.
+plugins:
+	tools/build-series
+
+# A whole cluster in containers, and a shell as an ordinary user. Needs docker, docker-compose,
+# debootstrap and binutils.
+cluster:
+	test-cluster/run up $(SERIES)
+	test-cluster/run install $(SERIES)
+	test-cluster/run shell $(SERIES)
+
+# Every scenario on every series; writes docs/scenarios.md.
+test-cluster: plugins
+	test-cluster/run test
 
 clean:
 	$(CARGO) clean
