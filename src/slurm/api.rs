@@ -3,8 +3,8 @@
 //! Nothing of Slurm is linked: a symbol that is missing, because the process is no slurmctld or the
 //! series has none, is `None` here and degrades one answer instead of failing the load.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::OnceLock;
 
 use super::sys::{slurmdb_assoc_rec_t, slurmdb_qos_rec_t, slurmdb_user_rec_t};
 use crate::request::description::INFINITE;
@@ -77,7 +77,7 @@ unsafe impl<T> Sync for Data<T> {}
 
 /// Slurm in this process. The first call, in `init`, does all the looking up.
 pub fn get() -> &'static Api {
-    static API: OnceLock<Api> = OnceLock::new();
+    static API: OnceCell<Api> = OnceCell::new();
     API.get_or_init(Api::find)
 }
 

@@ -1,7 +1,7 @@
 //! Who may change whose job, asked as slurmctld itself asks.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{CString, c_char, c_void};
-use std::sync::OnceLock;
 
 use super::api::{self, symbol};
 use crate::request::Request;
@@ -14,7 +14,7 @@ struct Functions {
 }
 
 fn functions() -> &'static Functions {
-    static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+    static FUNCTIONS: OnceCell<Functions> = OnceCell::new();
     // SAFETY: the prototypes of proc_req.h and assoc_mgr.h, 20.11 to 26.05.
     FUNCTIONS.get_or_init(|| unsafe {
         Functions {

@@ -4,8 +4,8 @@
 //!
 //! Takes the association cache's locks for reading: never call it while holding one.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{c_char, c_void};
-use std::sync::OnceLock;
 
 use super::api::{self, AssocMgrLock, READ_LOCK, symbol};
 use super::packed::{self, Buffer};
@@ -32,7 +32,7 @@ struct Functions {
 
 impl Functions {
     fn get() -> Option<&'static Functions> {
-        static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+        static FUNCTIONS: OnceCell<Option<Functions>> = OnceCell::new();
         FUNCTIONS.get_or_init(Functions::find).as_ref()
     }
 

@@ -5,9 +5,9 @@
 //! their members are touched, at offsets known for each series, and before anything is written there
 //! they must hold what Slurm has just put into them. Where they do not, nothing is read.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
-use std::sync::OnceLock;
 
 use super::api::symbol;
 
@@ -46,7 +46,7 @@ struct Functions {
 }
 
 fn functions() -> Option<&'static Functions> {
-    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+    static FUNCTIONS: OnceCell<Option<Functions>> = OnceCell::new();
     let find = || {
         // SAFETY: each type is the prototype of that symbol (pack.h, slurm_protocol_defs.h,
         // slurm_protocol_pack.h, slurm.h), 20.11 to 26.05.

@@ -5,7 +5,9 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
+
+use once_cell::sync::OnceCell;
 
 use crate::record::Record;
 
@@ -42,7 +44,7 @@ struct Queue {
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
 fn queue() -> &'static Queue {
-    static QUEUE: OnceLock<Queue> = OnceLock::new();
+    static QUEUE: OnceCell<Queue> = OnceCell::new();
     QUEUE.get_or_init(|| {
         let (hand_in, take_out) = sync_channel(LENGTH);
         Queue { hand_in, take_out: Mutex::new(take_out) }

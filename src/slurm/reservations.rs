@@ -4,10 +4,10 @@
 //! that into `reserve_info_msg_t`. Where that cannot be done, or the series is one whose `show_resv`
 //! was never read, the partition is unknown.
 
+use once_cell::sync::OnceCell;
 use std::ffi::c_char;
 #[cfg(not(slurm_24_11))]
 use std::ffi::c_int;
-use std::sync::OnceLock;
 
 use super::api::symbol;
 use super::packed::{self, Buffer};
@@ -34,7 +34,7 @@ struct Functions {
 
 impl Functions {
     fn get() -> Option<&'static Functions> {
-        static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
+        static FUNCTIONS: OnceCell<Option<Functions>> = OnceCell::new();
         FUNCTIONS.get_or_init(Functions::find).as_ref()
     }
 

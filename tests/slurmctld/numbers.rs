@@ -60,7 +60,10 @@ fn numbers(_: &Shared) {
 
     refused("sbatch --hold -t 60 job.sh", &["[gpu-request]", "partition gpu"]);
     refused("sbatch --hold -t 60 --gres=gpu:0 job.sh", &["[gpu-request] the job requests 0 GPUs"]);
-    refused("sbatch --hold -t 60 -p cpu --gpus=1 job.sh", &["[gpu-request] the job requests 1 GPU; partition cpu has none", "drop --gpus"]);
+    refused(
+        "sbatch --hold -t 60 -p cpu --gpus=1 job.sh",
+        &["[gpu-request] the job requests 1 GPU; partition cpu has none", "drop --gpus"],
+    );
     games("sbatch --hold -t 60 -p cpu job.sh").accepted();
 
     refused(

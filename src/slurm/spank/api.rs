@@ -1,8 +1,8 @@
 //! SPANK's own functions, found by name like everything of Slurm, and made safe to call.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
-use std::sync::OnceLock;
 
 use crate::request::description::NO_VAL;
 use crate::slurm::api::symbol;
@@ -26,7 +26,7 @@ struct Functions {
 }
 
 fn functions() -> &'static Functions {
-    static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+    static FUNCTIONS: OnceCell<Functions> = OnceCell::new();
     // SAFETY: each type is the prototype of the symbol of that name in spank.h.
     FUNCTIONS.get_or_init(|| unsafe {
         Functions {

@@ -4,8 +4,8 @@
 //! Two tasks that believe to be the same one write over each other's results and leave another
 //! undone. Nothing here can fail a node: whatever is not known is let pass.
 
+use once_cell::sync::OnceCell;
 use std::ffi::{CString, c_int};
-use std::sync::OnceLock;
 
 use super::api::{self, Spank};
 use super::arguments::Arguments;
@@ -18,7 +18,7 @@ const STOPPED: c_int = 1;
 
 /// Variables that must not contradict the task's place, and the policy. Set once, before the tasks
 /// are forked.
-static STEP: OnceLock<(Vec<CString>, NodePolicy)> = OnceLock::new();
+static STEP: OnceCell<(Vec<CString>, NodePolicy)> = OnceCell::new();
 
 /// Finds out what this node knows. plugstack.conf's argument goes before the policy's `index_vars`:
 /// where slurmd has its files from slurmctld, plugstack.conf comes along and the policy does not.
