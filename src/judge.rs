@@ -10,9 +10,12 @@ use crate::date::Date;
 use crate::policy::limit;
 use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
 use crate::remedy;
-use crate::request::Request;
+use crate::request::shape::NodeFacts;
+use crate::request::{Request, Shape, Sharing};
 use crate::rules::RuleInfo;
-use crate::verdict::{Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Verdict};
+use crate::verdict::{
+    Complaint, Edit, Finding, Outcome, Place, PlannedEdit, Remedy, Topic, Understood, Verdict,
+};
 
 /// What rules write their findings and wishes into.
 pub struct Report<'r, 'p> {
@@ -139,7 +142,33 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = judged(policy, request, cluster, today);
     prove(&mut verdict, policy, request, cluster, today);
+    if policy.site.confirm && verdict.accepts() {
+        let guarded = || understood(&verdict, policy, request, cluster, today);
+        verdict.understood = catch_unwind(AssertUnwindSafe(guarded)).ok().map(Box::new);
+    }
     verdict
+}
+
+/// How an accepted request is understood, with what is filled in.
+fn understood(
+    verdict: &Verdict,
+    policy: &Policy,
+    request: &Request<'_>,
+    cluster: &dyn Cluster,
+    today: Date,
+) -> Understood {
+    let mut edited = request.clone();
+    verdict.edits_to_make().for_each(|edit| edited.apply(edit));
+    let case = Case::new(policy, &edited, cluster, today);
+    let partitions = case.candidates.iter().filter_map(|c| c.partition().map(str::to_owned)).collect();
+    let shape = case.candidates.first().map(|c| c.shape);
+    Understood {
+        partitions,
+        shape: shape.unwrap_or_else(|| Shape::of(&edited, NodeFacts::default())),
+        whole_nodes: edited.shared == Sharing::Exclusive || edited.core_spec.is_some(),
+        time_limit: edited.time_limit,
+        array: edited.array.as_ref().and_then(|a| a.tasks),
+    }
 }
 
 /// Tries the remedies of a verdict on `request`.

@@ -4,8 +4,11 @@
 //! and each makes sense alone: tools filter and reorder them.
 
 use crate::policy::Site;
-use crate::verdict::{Allowed, Bound, Finding, Place, Remedy, Verdict};
-use crate::words::{shell_word, shown};
+use crate::request::memory::Mb;
+use crate::request::time::Minutes;
+use crate::request::{Amount, TimeLimit};
+use crate::verdict::{Allowed, Bound, Finding, Place, Remedy, Understood, Verdict};
+use crate::words::{count, shell_word, shown};
 
 /// Columns of a line.
 pub const WIDTH: usize = 100;
@@ -72,7 +75,37 @@ fn acceptance(verdict: &Verdict, context: &Context<'_>) -> Vec<String> {
     if !edits.is_empty() {
         lines.extend(wrap(&format!("{} filled in {}", ascii(&context.site.name), edits.join(" "))));
     }
+    if let Some(understood) = &verdict.understood {
+        lines.extend(wrap(&format!("{} understands: {}", ascii(&context.site.name), shape(understood))));
+    }
     lines
+}
+
+/// `100 tasks, each 1 node, 4 GPUs, 32 CPUs, 240G of memory, 2-00:00:00 in partition gpu`
+fn shape(understood: &Understood) -> String {
+    let shape = &understood.shape;
+    let counted = |amount: Amount, noun: &str| match (amount.low, amount.high) {
+        (low, Some(high)) if low == high => count(low, noun),
+        (low, Some(high)) => format!("{low} to {}", count(high, noun)),
+        (low, None) => format!("at least {}", count(low, noun)),
+    };
+    let nodes = counted(shape.nodes, if understood.whole_nodes { "whole node" } else { "node" });
+    let gpus = shape.gpus.filter(|g| g.high != Some(0)).map(|g| counted(g, "GPU"));
+    let memory = shape.memory.and_then(Amount::fixed).map(|mb| format!("{} of memory", Mb(mb)));
+    let time = match understood.time_limit {
+        TimeLimit::Minutes(minutes) => Minutes(minutes).to_string(),
+        TimeLimit::Unlimited => "no time limit".to_owned(),
+        TimeLimit::Unset => "the default time".to_owned(),
+    };
+    let cpus = Some(counted(shape.cpus, "CPU"));
+    let parts: Vec<String> = [Some(nodes), gpus, cpus, memory, Some(time)].into_iter().flatten().collect();
+    let tasks = understood.array.map(|n| format!("{}, each ", count(n, "array task"))).unwrap_or_default();
+    let place = match understood.partitions.as_slice() {
+        [] => String::new(),
+        [one] => format!(" in partition {}", ascii(one)),
+        many => format!(" in partitions {}", ascii(&many.join(", "))),
+    };
+    format!("{tasks}{}{place}", parts.join(", "))
 }
 
 /// Adds findings while they fit, and says how many did. `reserve` lines stay free.

@@ -7,6 +7,7 @@ use std::fmt;
 
 use crate::date::Date;
 use crate::request::memory::Mb;
+use crate::request::{Shape, TimeLimit};
 
 /// One thing that is wrong with a request, as a rule states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -276,6 +277,23 @@ pub struct Verdict {
     pub failed: Vec<&'static str>,
     /// Whether a failure refuses, by `on_error`.
     pub failure_refuses: bool,
+    /// How an accepted request is understood, where the site wants that told (`confirm`).
+    pub understood: Option<Box<Understood>>,
+}
+
+/// The shape of an accepted request, with what was filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Understood {
+    /// The partitions that it may run in.
+    pub partitions: Vec<String>,
+    /// What it adds up to in the first of them.
+    pub shape: Shape,
+    /// Whether it takes whole nodes.
+    pub whole_nodes: bool,
+    /// Its time limit.
+    pub time_limit: TimeLimit,
+    /// Tasks of its array.
+    pub array: Option<u64>,
 }
 
 impl Verdict {

@@ -7,7 +7,7 @@ use super::records::{self, Event, Line};
 use super::reference::Reference;
 use super::{SLURM_SUCCESS, strings, sys};
 use crate::message::{self, Context};
-use crate::policy::Policy;
+use crate::policy::{Policy, Site};
 use crate::record::{Circumstances, Record};
 use crate::request::Request;
 use crate::verdict::{Errno, Verdict};
@@ -122,6 +122,16 @@ impl Decision<'_> {
         };
         let text = format!("{word} {what} uid={uid}{by} partition={partition} ref={reference}{failed}{told}");
         Some(Line { uid, text, is_error: !verdict.failed.is_empty() })
+    }
+}
+
+/// Tells what is told of a plain accept, which leaves no record: its shape, where the site wants that.
+pub fn confirm(verdict: &Verdict, site: &Site, err_msg: Option<&mut *mut c_char>) {
+    if let Some(err_msg) = err_msg.filter(|_| verdict.understood.is_some()) {
+        let context = Context { site, subject: "job", reference: None, justify_option: false };
+        // SAFETY: the message is slurmctld's: NULL, or what an earlier plugin wrote with Slurm's
+        // allocator.
+        unsafe { strings::append(err_msg, c"\n", &message::lines(verdict, &context).join("\n")) };
     }
 }
 

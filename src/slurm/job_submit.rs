@@ -11,7 +11,7 @@ use super::cluster::Slurmctld;
 use super::decision::{Decision, Kind, code, number};
 use super::reference::Reference;
 use super::sys::{self, job_desc_msg_t};
-use super::{SLURM_SUCCESS, admin_comment, clock, counters, guard, job_desc, log, snapshot};
+use super::{SLURM_SUCCESS, admin_comment, clock, counters, decision, guard, job_desc, log, snapshot};
 use crate::cluster::Cluster;
 use crate::judge::{accepted, judge};
 use crate::policy::OnError;
@@ -72,6 +72,7 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
             accepted(&policy, &request, &cluster, clock::today());
         }
         if verdict.is_plain() {
+            decision::confirm(&verdict, &policy.site, err_msg);
             return SLURM_SUCCESS;
         }
         let reference = Reference::next();

@@ -12,6 +12,7 @@ const POLICY: &str = r#"
 schema = 1
 [site]
 name = "Example Lab"
+confirm = true
 [partition.gpu]
 gpu_types = ["a100"]
 gpus_per_node = 4
@@ -64,7 +65,9 @@ fn numbers(_: &Shared) {
         "sbatch --hold -t 60 -p cpu --gpus=1 job.sh",
         &["[gpu-request] the job requests 1 GPU; partition cpu has none", "drop --gpus"],
     );
-    games("sbatch --hold -t 60 -p cpu job.sh").accepted();
+    let plain = games("sbatch --hold -t 60 -p cpu job.sh").accepted();
+    let shape = "Example Lab understands: 1 node, 1 CPU, 1:00:00 in partition cpu";
+    assert!(plain.stderr.contains(shape), "{plain}");
 
     refused(
         "sbatch --hold -t 60 --gpus=1 --mem=200G job.sh",
