@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::case::{Candidate, Case};
 use crate::cluster::Cluster;
 use crate::date::Date;
-use crate::policy::limit;
 use crate::policy::{Mode, OnError, Policy, RuleEntry, RuleSet, Settings};
+use crate::policy::{condition, limit};
 use crate::remedy;
 use crate::request::shape::NodeFacts;
 use crate::request::{Request, Shape, Sharing};
@@ -262,7 +262,8 @@ pub(crate) fn findings(
     verdict
 }
 
-/// Lets the first entry whose `when` matches judge one candidate.
+/// Lets the first entry whose `when` matches judge one candidate; where the request names several QoS
+/// or reservations, the first for each.
 fn check_rule<'p>(
     set: &'p RuleSet,
     case: &Case<'p>,
@@ -270,15 +271,15 @@ fn check_rule<'p>(
     index: usize,
     book: &mut Book<'p>,
 ) {
-    let applies = |s: &Settings| s.when.as_ref().is_none_or(|w| w.matches(case, candidate));
-    let Some(entry) = set.entries.iter().find(|e| applies(&e.settings)) else { return };
-    if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
-        return;
+    for entry in condition::applying(&set.entries, |e| e.settings.when.as_ref(), case, candidate) {
+        if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
+            continue;
+        }
+        #[cfg(feature = "test-hooks")]
+        panic_in(set.info.name, case.request);
+        let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
+        entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
     }
-    #[cfg(feature = "test-hooks")]
-    panic_in(set.info.name, case.request);
-    let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
-    entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
 }
 
 /// A panic on demand, to prove that one rule's is contained: only in builds made for tests.
@@ -358,6 +359,8 @@ pub(crate) fn arrange(verdict: &mut Verdict) {
             f.rule == teller
                 && f.complaint.quantity == finding.complaint.quantity
                 && f.outcome <= finding.outcome
+                // Else a written reason would lift the one and bring the other to light.
+                && (f.justify.is_none() || finding.justify.is_some())
         };
         if verdict.findings.iter().any(told) {
             if let Some(finding) = verdict.findings.get_mut(index) {
@@ -432,7 +435,7 @@ fn exemption<'p>(case: &Case<'p>, rule: &str) -> Option<&'p str> {
         .exempts
         .iter()
         .filter(|e| case.today <= e.until && e.rules.iter().any(|r| r == rule))
-        .find(|e| case.candidates.iter().all(|c| e.when.matches(case, c)))
+        .find(|e| case.candidates.iter().all(|c| e.when.covers(case, c)))
         .map(|e| e.reason.as_str())
 }
 

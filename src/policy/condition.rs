@@ -2,10 +2,12 @@
 //!
 //! All keys must match, any value within a key. What is unknown matches nothing.
 
+use smallvec::SmallVec;
+
 use super::names::{Groups, Names, Users};
 use crate::case::{Candidate, Case};
-use crate::request::Origin;
 use crate::request::options::OptionTest;
+use crate::request::{Origin, partition_list};
 
 /// A compiled condition. An absent key always matches.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -59,19 +61,81 @@ pub struct GpuCount {
     pub max: Option<u64>,
 }
 
+/// One QoS and one reservation of the lists that a request may name: the job will run under one of
+/// each, and which only Slurm decides.
+#[derive(Clone, Copy, Debug, Default)]
+struct Choice<'c> {
+    qos: Option<&'c str>,
+    reservation: Option<&'c str>,
+}
+
+/// Every choice that conditions which ask for QoS or reservation have to look at. Never empty.
+fn choices<'c>(
+    case: &'c Case<'_>,
+    candidate: &'c Candidate<'_>,
+    asks_qos: bool,
+    asks_reservation: bool,
+) -> SmallVec<[Choice<'c>; 2]> {
+    let named = |list: Option<&'c str>| -> SmallVec<[Option<&'c str>; 2]> {
+        let names: SmallVec<_> = partition_list::names(list.unwrap_or("")).map(Some).collect();
+        if names.is_empty() { SmallVec::from_elem(None, 1) } else { names }
+    };
+    let qos = named(if asks_qos { candidate.qos(case).map(|q| q.name.as_str()) } else { None });
+    let reservations = named(if asks_reservation { case.request.reservation.as_deref() } else { None });
+    let with =
+        |&qos: &Option<&'c str>| reservations.iter().map(move |&reservation| Choice { qos, reservation });
+    qos.iter().flat_map(with).collect()
+}
+
+/// The entries that apply to one candidate: for each choice the first whose condition holds.
+pub fn applying<'e, E>(
+    entries: &'e [E],
+    when: impl Fn(&E) -> Option<&When>,
+    case: &Case<'_>,
+    candidate: &Candidate<'_>,
+) -> SmallVec<[&'e E; 2]> {
+    let asks = |what: fn(&When) -> bool| entries.iter().any(|e| when(e).is_some_and(what));
+    let mut found: SmallVec<[&'e E; 2]> = SmallVec::new();
+    for choice in choices(case, candidate, asks(When::asks_qos), asks(When::asks_reservation)) {
+        let first = entries.iter().find(|e| when(e).is_none_or(|w| w.holds(case, candidate, choice)));
+        found.extend(first.filter(|e| !found.iter().any(|f| std::ptr::eq(*f, *e))));
+    }
+    found
+}
+
 impl When {
-    /// Whether the condition holds for `candidate` of `case`.
+    /// Whether the condition holds for `candidate` of `case`, under any QoS and reservation that the
+    /// request names.
     pub fn matches(&self, case: &Case<'_>, candidate: &Candidate<'_>) -> bool {
+        self.choices(case, candidate).iter().any(|c| self.holds(case, candidate, *c))
+    }
+
+    /// Whether the condition holds under every QoS and reservation that the request names: what lifts
+    /// a rule has to.
+    pub fn covers(&self, case: &Case<'_>, candidate: &Candidate<'_>) -> bool {
+        self.choices(case, candidate).iter().all(|c| self.holds(case, candidate, *c))
+    }
+
+    fn choices<'c>(&self, case: &'c Case<'_>, candidate: &'c Candidate<'_>) -> SmallVec<[Choice<'c>; 2]> {
+        choices(case, candidate, self.asks_qos(), self.asks_reservation())
+    }
+
+    fn asks_qos(&self) -> bool {
+        self.qos.is_some() || self.not.as_ref().is_some_and(|not| not.qos.is_some())
+    }
+
+    fn asks_reservation(&self) -> bool {
+        self.reservation.is_some() || self.not.as_ref().is_some_and(|not| not.reservation.is_some())
+    }
+
+    fn holds(&self, case: &Case<'_>, candidate: &Candidate<'_>, choice: Choice<'_>) -> bool {
         let request = case.request;
         let any = |names: &Option<Names>, value: Option<&str>| match names {
             None => true,
             Some(names) => value.is_some_and(|v| names.contains(v)),
         };
         any(&self.partition, candidate.partition())
-            && self.reservation.as_ref().is_none_or(|names| {
-                let asked = request.reservation.as_deref().unwrap_or("");
-                crate::request::partition_list::names(asked).any(|r| names.contains(r))
-            })
+            && any(&self.reservation, choice.reservation)
             && self.kind.as_ref().is_none_or(|kinds| kinds.iter().any(|k| is_kind(*k, case)))
             && self.gpus.is_none_or(|range| candidate.gpus_within(range.min, range.max))
             && self.gpu_type.as_ref().is_none_or(|names| candidate.gpu_types(case).any(|t| names.contains(t)))
@@ -82,11 +146,8 @@ impl When {
                 .account
                 .as_ref()
                 .is_none_or(|names| case.account().is_some_and(|a| names.contains(&a.name)))
-            && self
-                .qos
-                .as_ref()
-                .is_none_or(|names| candidate.qos(case).is_some_and(|q| q.names().any(|q| names.contains(q))))
-            && self.not.as_ref().is_none_or(|not| !not.matches(case, candidate))
+            && any(&self.qos, choice.qos)
+            && self.not.as_ref().is_none_or(|not| !not.holds(case, candidate, choice))
     }
 }
 

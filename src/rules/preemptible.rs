@@ -141,8 +141,8 @@ impl Preemptible {
         } else {
             (
                 "for a job that may be preempted",
-                ("gives", "give"),
-                format!("at most {}", self.checkpoint_over),
+                ("asks for", "ask for"),
+                format!("a checkpoint within {}", self.checkpoint_over),
             )
         };
         // Only sbatch has a batch shell to signal.
