@@ -14,9 +14,12 @@ SERIES ?= 24.11
 
 all: plugin
 
-# The .so for both doors, without the command's libraries.
+# The .so for both doors, without the command's libraries. In a folder of its own: any other build of
+# the library would write over it.
 plugin:
-	$(CARGO) build --locked --release --no-default-features --features plugin --lib
+	$(CARGO) build --locked --release --no-default-features --features plugin --lib --target-dir target/plugin
+	cp target/plugin/release/libsluice.so target/.job_submit_sluice.so
+	mv target/.job_submit_sluice.so target/job_submit_sluice.so
 
 test:
 	@tools/requirements test

@@ -132,7 +132,7 @@ impl Shape {
         };
         let gpus = match (some_gpus(&request.tres_per_job), per_task_gpus) {
             (None, Some(n)) => Some(n.saturating_mul(tasks)),
-            _ => gpus_without_tasks(),
+            _ => gpus_without_tasks().or_else(|| gpus_for_tasks(request)),
         };
         let gpus = gpus.or_else(|| (!asks_for_gpus(request)).then_some(0));
         let per_task = cpus_per_task(request);
@@ -148,12 +148,22 @@ impl Shape {
 
 /// Whether any option names GPUs, be it zero of them.
 pub fn gpus_are_stated(request: &Request<'_>) -> bool {
-    gpu_lists(request).iter().any(|t| t.gpus().next().is_some())
+    gpu_lists(request).iter().any(|t| t.gpus().next().is_some()) || gpus_for_tasks(request).is_some()
 }
 
 /// Whether any option asks for at least one GPU.
 pub fn asks_for_gpus(request: &Request<'_>) -> bool {
-    gpu_lists(request).iter().any(|t| some_gpus(t).is_some())
+    gpu_lists(request).iter().any(|t| some_gpus(t).is_some()) || gpus_for_tasks(request).is_some()
+}
+
+/// The GPUs of `--ntasks-per-gpu` with `--ntasks` and no other option that names GPUs: so many that the
+/// tasks fit (sbatch(1); gres.c, `gres_job_state_validate`).
+fn gpus_for_tasks(request: &Request<'_>) -> Option<u64> {
+    if gpu_lists(request).iter().any(|t| some_gpus(t).is_some()) {
+        return None;
+    }
+    let per_gpu = request.ntasks_per_gpu.map(u64::from).filter(|&n| n > 0)?;
+    request.num_tasks.map(|n| u64::from(n).div_ceil(per_gpu))
 }
 
 /// The lists in which GPUs may be asked for.

@@ -50,7 +50,9 @@ pub fn share(case: &Case<'_>, candidate: &Candidate<'_>, key: &Key) -> Option<Sh
     let partition = crate::judge::place(candidate);
 
     let mut total: Option<Share> = None;
-    for item in gpu_list(case.request)?.gpus().filter(|i| i.count != Some(0)) {
+    // `--ntasks-per-gpu` alone asks for GPUs of whatever type there is.
+    let untyped = shape::asks_for_gpus(case.request).then(|| Tres::new("gpu"));
+    for item in gpu_list(case.request).or(untyped.as_ref())?.gpus().filter(|i| i.count != Some(0)) {
         let each = match (item.kind, candidate.facts.gpu_types()) {
             (Some(kind), _) => one(of_type(kind), kind, of_partition, &partition)?,
             (None, Some([only])) => one(of_type(only), only, of_partition, &partition)?,
