@@ -268,6 +268,12 @@ impl Quantity {
                 TimeLimit::Unlimited => Some(Amount::exactly(UNLIMITED)),
             },
             Quantity::Memory => shape.memory,
+            Quantity::MemoryPerCpu if exclusive && request.memory != Memory::Unset => {
+                // All CPUs of the node share what was asked for.
+                let (memory, cpus) = (shape.memory_per_node?, node.cpus?.max(1));
+                let each = |mb: u64| mb.div_ceil(cpus);
+                Some(Amount { low: each(memory.low), high: memory.high.map(each) })
+            }
             Quantity::MemoryPerCpu => memory_per_cpu(request, shape),
             Quantity::ArrayTasks => request.array.as_ref()?.tasks.map(Amount::exactly),
             Quantity::ArrayRunning => {

@@ -221,7 +221,9 @@ fn nodes(request: &Request<'_>, node: NodeFacts) -> Amount {
     let high = match (request.num_tasks, per_job) {
         // GPUs per job may be spread whatever the tasks are.
         (_, Some(2..)) => None,
-        (Some(n), _) => Some(u64::from(n).max(low)),
+        // A task is never spread over nodes; several are, as Slurm sees fit.
+        (Some(1), _) => Some(low),
+        (Some(_), _) => None,
         (None, _) => Some(low),
     };
     Amount { low, high }

@@ -197,6 +197,9 @@ impl Load {
         if request.cpus_per_task.is_some() && self.tasks > 0 && self.tasks <= self.allowed {
             let value = self.allowed / self.tasks;
             // The user's own option first; counted per GPU it is the same for any number of tasks.
+            if request.wrote("tres-per-task") {
+                return vec![Remedy::exactly("tres-per-task", with_cpus(request, value))];
+            }
             let per_gpu = bounded("cpus-per-gpu", each).instead_of(&["cpus-per-task"]);
             let whole = !share.exact || value.saturating_mul(self.tasks) == self.allowed;
             return whole.then(|| bounded("cpus-per-task", value)).into_iter().chain([per_gpu]).collect();
@@ -217,4 +220,11 @@ impl Load {
             _ => in_all(),
         }
     }
+}
+
+/// The user's own `--tres-per-task` with another number of CPUs. Slurm keeps that number apart.
+fn with_cpus(request: &Request<'_>, cpus: u64) -> String {
+    let list = request.tres_per_task.as_str();
+    let others = list.split(',').filter(|item| !item.is_empty() && !item.starts_with("cpu"));
+    std::iter::once(format!("cpu={cpus}")).chain(others.map(str::to_owned)).collect::<Vec<_>>().join(",")
 }
