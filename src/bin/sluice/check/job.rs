@@ -4,11 +4,13 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 use sluice::policy::diagnostic::suggestion;
+use sluice::request::export::elements;
 use sluice::submit_line::options::Opt;
 use sluice::submit_line::{
     Command, CommandLine, Component, Problem, ProblemKind, Script, Series, Submission, World, options,
     script_advice,
 };
+use sluice::words::shown;
 
 use crate::options::Check;
 use crate::people::Person;
@@ -71,6 +73,7 @@ impl Reading<'_> {
         notes.extend(script.map(|text| script_advice(text, self.series)).unwrap_or_default());
         notes.retain(|note| !told.iter().any(|p| p.refuses() && p.place == note.place));
         notes.extend(self.next_release());
+        notes.extend(self.exports());
         if self.job.command == Command::Sbatch {
             notes.extend(self.submission.components.iter().flat_map(|c| missing_folders(c, &self.directory)));
         }
@@ -81,6 +84,30 @@ impl Reading<'_> {
             }
         }
         all
+    }
+
+    /// What goes wrong with `--export` before slurmctld sees it: a repetition, of which only the last
+    /// counts, and names of variables that are not set here.
+    fn exports(&self) -> Vec<Problem> {
+        let Some(component) = self.submission.components.first() else { return Vec::new() };
+        let is_export = |word: &&str| *word == "--export" || word.starts_with("--export=");
+        let typed = self.job.argv.iter().map(String::as_str).filter(is_export).count();
+        let directives = self.text.as_deref().unwrap_or("").lines().filter(|l| l.starts_with("#SBATCH"));
+        let written = directives.flat_map(str::split_whitespace).filter(is_export).count();
+        let mut notes = Vec::new();
+        let mut note = |message: String| {
+            notes.push(Problem::advice("export", component.place("export"), message));
+        };
+        if typed.saturating_add(written) > 1 {
+            note("--export is given more than once, and only the last one counts".to_owned());
+        }
+        for name in elements(component.request.export.as_deref().unwrap_or("")) {
+            let is_name = !name.contains('=') && !["ALL", "NONE", "NIL"].contains(&name);
+            if is_name && std::env::var_os(name).is_none() {
+                note(format!("--export names {}, which is not set here", shown(name)));
+            }
+        }
+        notes
     }
 
     /// What the client of the next release refuses and this one takes.
