@@ -34,6 +34,16 @@ impl<'a> ArraySpec<'a> {
     pub fn as_str(&self) -> &str {
         &self.text
     }
+
+    /// The same array with another cap; `None` is no cap.
+    pub fn capped(&self, running_max: Option<u32>) -> ArraySpec<'a> {
+        let indices = self.text.split('%').next().unwrap_or("");
+        let text = match running_max {
+            Some(cap) => format!("{indices}%{cap}"),
+            None => indices.to_owned(),
+        };
+        ArraySpec { text: text.into(), tasks: self.tasks, running_max }
+    }
 }
 
 /// Indices that are marked one by one, at most; a tenth of a millisecond.

@@ -82,7 +82,7 @@ impl<'a> Request<'a> {
         }
         if let (Some(array), Some(throttle)) = (&mut job.array, &change.array) {
             // ArrayTaskThrottle= arrives in the array's field, as a bare number (observed, 22.05.8).
-            array.running_max = throttle.as_str().trim().parse().ok().filter(|&n| n > 0);
+            *array = array.capped(throttle.as_str().trim().parse().ok().filter(|&n| n > 0));
         }
         job
     }
@@ -147,7 +147,7 @@ mod tests {
         let job = Request { array: Some(ArraySpec::new("0-99%5")), ..Request::default() };
         let change = Request { array: Some(ArraySpec::new("20")), ..Request::default() };
         let array = job.merged_with(&change).array.expect("still an array");
-        assert_eq!((array.tasks, array.running_max), (Some(100), Some(20)));
+        assert_eq!((array.tasks, array.running_max, array.as_str()), (Some(100), Some(20), "0-99%20"));
     }
 
     #[test]
