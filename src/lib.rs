@@ -1,5 +1,11 @@
 //! Sluice: submission policy for Slurm.
-#![cfg_attr(not(feature = "plugin"), forbid(unsafe_code))]
+//!
+//! A [`request`] is what a user submits, typed; slurmctld's side (`slurm`) and the command's grammar
+//! ([`submit_line`]) build the same one. A [`policy`] is loaded from one file. [`judge`] lays the
+//! [`rules`] over a [`case`]: the request in each partition that it may run in, with what the
+//! [`cluster`] knows. The [`verdict`] holds findings and edits, and [`message`] alone puts them into
+//! words. ARCHITECTURE.md has the picture and the reasons.
+#![deny(unsafe_code)]
 
 pub mod case;
 pub mod cluster;
@@ -17,6 +23,7 @@ mod remedy;
 pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]
+#[allow(unsafe_code, reason = "all of C is here")]
 pub mod slurm;
 pub mod status;
 pub mod submit_line;
