@@ -104,9 +104,11 @@ impl Exclusive {
             report.complain(whole_node(candidate, "sharing", asked, &["exclusive"], remedies, None));
         }
         if let Some(n) = case.request.core_spec {
-            let asked = format!("--core-spec={n} makes Slurm take whole nodes");
+            // The two arrive as one number.
+            let option = if case.request.wrote("thread-spec") { "thread-spec" } else { "core-spec" };
+            let asked = format!("--{option}={n} makes Slurm take whole nodes");
             let options = &["core-spec", "thread-spec"];
-            let remedies = vec![Remedy::Drop { option: "core-spec" }];
+            let remedies = vec![Remedy::Drop { option }];
             report.complain(whole_node(candidate, "core specialization", asked, options, remedies, None));
         }
     }
