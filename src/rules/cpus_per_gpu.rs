@@ -197,7 +197,7 @@ impl Load {
         if request.cpus_per_task.is_some() && self.tasks > 0 && self.tasks <= self.allowed {
             let value = self.allowed / self.tasks;
             // The user's own option first; counted per GPU it is the same for any number of tasks.
-            if request.wrote("tres-per-task") {
+            if request.wrote("tres-per-task=cpu") {
                 return vec![Remedy::exactly("tres-per-task", with_cpus(request, value))];
             }
             let per_gpu = bounded("cpus-per-gpu", each).instead_of(&["cpus-per-task"]);
