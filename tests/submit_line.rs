@@ -2,6 +2,8 @@
 //! command lines. `### command` is what was typed, `SUBMIT field=value ...` what the hook saw.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod recorded;
+
 use sluice::request::Request;
 use sluice::request::description::{Description, Message, NO_VAL};
 use sluice::submit_line::{Command, CommandLine, Script, Series, World};
@@ -13,37 +15,20 @@ struct Recorded {
 }
 
 fn recorded(text: &str) -> Vec<Recorded> {
-    let mut all: Vec<Recorded> = Vec::new();
-    for line in text.lines() {
-        if let Some(typed) = line.strip_prefix("### ") {
-            all.push(Recorded { typed: typed.to_owned(), submissions: Vec::new() });
-        } else if let Some(fields) = line.strip_prefix("SUBMIT ") {
-            let fields = fields_of(fields);
-            // Between two commands the recorder submitted jobs of its own, to have one to update.
-            let own =
-                fields.iter().any(|(name, value)| name == "submit_line" && value.contains("--parsable"));
-            if !own {
-                all.last_mut().unwrap().submissions.push(fields);
-            }
+    let mut all: Vec<Recorded> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("### "))
+        .map(|typed| Recorded { typed: typed.to_owned(), submissions: Vec::new() })
+        .collect();
+    for call in recorded::calls(text).into_iter().filter(|c| c.message == Message::Submit) {
+        // Between two commands the recorder submitted jobs of its own, to have one to update.
+        let own = call.text("submit_line").is_some_and(|line| line.contains("--parsable"));
+        if !own {
+            let command = all.iter_mut().rfind(|r| r.typed == call.command).unwrap();
+            command.submissions.push(call.fields);
         }
     }
     all
-}
-
-/// `name="text"`, `name=number`, `script=<...>`.
-fn fields_of(line: &str) -> Vec<(String, String)> {
-    let mut fields = Vec::new();
-    let mut rest = line;
-    while let Some((name, after)) = rest.split_once('=') {
-        let (value, next) = match after.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"').unwrap(),
-            None if after.starts_with('<') => after.split_once('>').unwrap(),
-            None => after.split_once(' ').unwrap_or((after, "")),
-        };
-        fields.push((name.trim().to_owned(), value.replace("\\n", "\n")));
-        rest = next;
-    }
-    fields
 }
 
 /// The request that the recorded description means. Left out, here and in the result of reading
@@ -58,53 +43,10 @@ fn sent(fields: &[(String, String)]) -> Request<'static> {
     let mut d = Description { alloc_sid: if is_test { NO_VAL } else { 1 }, ..Description::default() };
     let mut uid = 0;
     for (name, value) in fields {
-        let text = Some(value.clone().into());
-        let number = || value.parse::<u64>().unwrap_or_else(|_| panic!("{name}={value}"));
-        let (n16, n32) = (|| number() as u16, || number() as u32);
         match name.as_str() {
-            "uid" => uid = n32(),
-            "user_id" => d.user_id = n32(),
-            "partition" => d.partition = text,
-            "qos" => d.qos = text,
-            "features" => d.features = text,
-            "req_nodes" => d.req_nodes = text,
-            "min_nodes" => d.min_nodes = n32(),
-            "max_nodes" => d.max_nodes = n32(),
-            "num_tasks" => d.num_tasks = n32(),
-            "ntasks_per_node" => d.ntasks_per_node = n16(),
-            "ntasks_per_tres" => d.ntasks_per_tres = n16(),
-            "cpus_per_task" => d.cpus_per_task = n16(),
-            "min_cpus" => d.min_cpus = n32(),
-            "pn_min_cpus" => d.pn_min_cpus = n16(),
-            "pn_min_memory" => d.pn_min_memory = number(),
-            "tres_per_job" => d.tres_per_job = text,
-            "tres_per_node" => d.tres_per_node = text,
-            "tres_per_socket" => d.tres_per_socket = text,
-            "tres_per_task" => d.tres_per_task = text,
-            "cpus_per_tres" => d.cpus_per_tres = text,
-            "mem_per_tres" => d.mem_per_tres = text,
-            "shared" => d.shared = n16(),
-            "time_limit" => d.time_limit = n32(),
-            "time_min" => d.time_min = n32(),
-            "array_inx" => d.array_inx = text,
-            "std_out" => d.std_out = text,
-            "std_err" => d.std_err = text,
-            "std_in" => d.std_in = text,
-            "work_dir" => d.work_dir = text,
-            "requeue" => d.requeue = n16(),
-            "warn_signal" => d.warn_signal = n16(),
-            "warn_time" => d.warn_time = n16(),
-            "warn_flags" => d.warn_flags = n16(),
-            "dependency" => d.dependency = text,
-            "comment" => d.comment = text,
-            "name" => d.name = text.filter(|_| value != "s.sh"),
-            "nice" => d.nice = n32(),
-            "script" => d.script = text.filter(|_| value != "<wrap marker + command"),
-            "submit_line" => d.submit_line = text,
-            "het" => d.het_job_offset = n32(),
-            "env_size" => d.env_size = n32(),
-            // sbatch keeps `--export` there.
-            "ENV" => d.export = value.strip_prefix("SLURM_EXPORT_ENV=").map(|v| v.to_owned().into()),
+            "uid" => uid = value.parse().unwrap(),
+            "name" if value == "s.sh" => {}
+            "script" if value.contains("created by sbatch --wrap") => {}
             // Recorded with its SPANK option's own name, where Sluice uses a name of its own.
             "SPENV" => {
                 d.justify = value.split_once("justify=").map(|(_, reason)| reason.to_owned().into());
@@ -112,7 +54,7 @@ fn sent(fields: &[(String, String)]) -> Request<'static> {
             // Set by slurmctld's unpacker, or read by no rule; the tasks that it marks as given are
             // in num_tasks.
             "bitflags" | "immediate" | "spank_env" => {}
-            name => panic!("field {name} is not compared"),
+            name => recorded::set(&mut d, name, value),
         }
     }
     d.request(Message::Submit, uid, uid == 0)

@@ -3,6 +3,8 @@
 //! hook saw, or with what the client said where it sent none.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod recorded;
+
 use serde_json::{Map, Value};
 use sluice::request::Request;
 use sluice::request::description::{Description, Message, NO_VAL, digest};
@@ -27,86 +29,16 @@ fn sent(fields: &Map<String, Value>) -> Request<'static> {
     let is_test = fields["submit_line"].as_str().is_some_and(|line| line.contains("--test-only"));
     let mut d = Description { alloc_sid: if is_test { NO_VAL } else { 1 }, ..Description::default() };
     for (name, value) in fields {
-        let text = || value.as_str().map(|t| t.to_owned().into());
-        let n = value.as_u64().unwrap_or_default();
-        let (n16, n32) = (n as u16, n as u32);
-        match name.as_str() {
-            "uid" => {}
-            "user_id" => d.user_id = n32,
-            "partition" => d.partition = text(),
-            "qos" => d.qos = text(),
-            "account" => d.account = text(),
-            "reservation" => d.reservation = text(),
-            "features" => d.features = text(),
-            "prefer" => d.prefer = text(),
-            "req_nodes" => d.req_nodes = text(),
-            "exc_nodes" => d.exc_nodes = text(),
-            "licenses" => d.licenses = text(),
-            "min_nodes" => d.min_nodes = n32,
-            "max_nodes" => d.max_nodes = n32,
-            "num_tasks" => d.num_tasks = n32,
-            "ntasks_per_node" => d.ntasks_per_node = n16,
-            "ntasks_per_socket" => d.ntasks_per_socket = n16,
-            "ntasks_per_core" => d.ntasks_per_core = n16,
-            "ntasks_per_tres" => d.ntasks_per_tres = n16,
-            "cpus_per_task" => d.cpus_per_task = n16,
-            "min_cpus" => d.min_cpus = n32,
-            "pn_min_cpus" => d.pn_min_cpus = n16,
-            "overcommit" => d.overcommit = n as u8,
-            "sockets_per_node" => d.sockets_per_node = n16,
-            "cores_per_socket" => d.cores_per_socket = n16,
-            "threads_per_core" => d.threads_per_core = n16,
-            "core_spec" => d.core_spec = n16,
-            "tres_per_job" => d.tres_per_job = text(),
-            "tres_per_node" => d.tres_per_node = text(),
-            "tres_per_socket" => d.tres_per_socket = text(),
-            "tres_per_task" => d.tres_per_task = text(),
-            "cpus_per_tres" => d.cpus_per_tres = text(),
-            "mem_per_tres" => d.mem_per_tres = text(),
-            "pn_min_memory" => d.pn_min_memory = n,
-            "pn_min_tmp_disk" => d.pn_min_tmp_disk = n32,
-            "shared" => d.shared = n16,
-            "time_limit" => d.time_limit = n32,
-            "time_min" => d.time_min = n32,
-            "array_inx" => d.array_inx = text(),
-            "std_out" => d.std_out = text(),
-            "std_err" => d.std_err = text(),
-            "std_in" => d.std_in = text(),
-            "work_dir" => d.work_dir = text(),
-            "requeue" => d.requeue = n16,
-            "warn_flags" => d.warn_flags = n16,
-            "warn_signal" => d.warn_signal = n16,
-            "warn_time" => d.warn_time = n16,
-            "dependency" => d.dependency = text(),
-            "comment" => d.comment = text(),
-            "name" => d.name = text(),
-            "nice" => d.nice = n32,
-            "priority" => d.priority = n32,
-            "container" => d.container = text(),
-            "wckey" => d.wckey = text(),
-            "mail_user" => d.mail_user = text(),
-            "x11" => d.x11 = n16,
-            "script" => d.script = text(),
-            "submit_line" => d.submit_line = text(),
-            "command" => d.command = text(),
-            "arguments" => {}
-            "het" => d.het_job_offset = n32,
-            "env_size" => d.env_size = n32,
-            "ENV" => {
-                d.export =
-                    value.as_str().unwrap().strip_prefix("SLURM_EXPORT_ENV=").map(|v| v.to_owned().into())
-            }
-            "alloc_resp_port" => d.alloc_resp_port = n16,
-            "other_port" => d.other_port = n16,
-            name => panic!("field {name} is not compared"),
+        match (name.as_str(), value) {
+            ("uid" | "arguments", _) => {}
+            (name, Value::String(text)) => recorded::set(&mut d, name, text),
+            (name, number) => recorded::set(&mut d, name, &number.to_string()),
         }
     }
-    {
-        let arguments: Vec<&str> = fields
-            .get("arguments")
-            .map_or(Vec::new(), |a| a.as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect());
-        d.arguments = digest(arguments.iter().map(|a| a.as_bytes()));
-    }
+    let arguments: Vec<&str> = fields
+        .get("arguments")
+        .map_or(Vec::new(), |a| a.as_array().unwrap().iter().map(|a| a.as_str().unwrap()).collect());
+    d.arguments = digest(arguments.iter().map(|a| a.as_bytes()));
     d.request(Message::Submit, 0, true)
 }
 

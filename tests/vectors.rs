@@ -2,9 +2,10 @@
 //! request, but for the differences that are listed here.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::collections::BTreeMap;
+mod recorded;
 
-use sluice::request::description::{Description, EXPORT_ENV, Message};
+use recorded::{Call, calls};
+use sluice::request::description::{Description, Message};
 use sluice::request::{ArraySpec, LogPath, Memory, Origin, Request, Sharing, TimeLimit, Tres, WarnSignal};
 
 const V22_05: &str = include_str!("vectors/job_desc-22.05.8.txt");
@@ -25,121 +26,20 @@ enum Series {
 }
 use Series::{S22_05, S24_11, S26_05};
 
-/// One recorded call.
-struct Call {
-    /// The command above it.
-    command: String,
-    message: Message,
-    fields: BTreeMap<String, String>,
-}
-
-fn calls(file: &str) -> Vec<Call> {
-    let mut command = "";
-    let mut calls = Vec::new();
-    for line in file.lines() {
-        if let Some(typed) = line.strip_prefix("### ") {
-            command = typed;
-        } else if let Some((message, rest)) = line.split_once(' ') {
-            let message = match message {
-                "SUBMIT" => Message::Submit,
-                "MODIFY" => Message::Update,
-                _ => continue,
-            };
-            calls.push(Call { command: command.to_owned(), message, fields: fields(rest) });
+/// The request, and that every field of the line was read. The session was not recorded.
+fn request(call: &Call) -> Request<'static> {
+    let mut d = Description { alloc_sid: 1, ..Description::default() };
+    for (name, value) in &call.fields {
+        match name.as_str() {
+            "uid" | "immediate" | "spank_env" | "job_id_str" => {}
+            // The probe did not write these down, so that there is no expectation of them.
+            "group_id" | "command" | "arguments" | "sockets_per_node" => {}
+            "SPENV" => assert_eq!(value, "_SLURM_SPANK_OPTION_probe_justify=why not"),
+            name => recorded::set(&mut d, name, value),
         }
     }
-    calls
-}
-
-/// `key=number`, `key="text"`, `script=<...>`.
-fn fields(mut text: &str) -> BTreeMap<String, String> {
-    let mut fields = BTreeMap::new();
-    while let Some((key, rest)) = text.split_once('=') {
-        let (value, rest) = if let Some(rest) = rest.strip_prefix('"') {
-            rest.split_once('"').expect("a closing quote")
-        } else if let Some(rest) = rest.strip_prefix('<') {
-            let (_, rest) = rest.split_once('>').expect("a closing bracket");
-            ("#!/bin/sh\\n# This script was created by sbatch --wrap.\\n\\ntrue\\n", rest)
-        } else {
-            rest.split_once(' ').unwrap_or((rest, ""))
-        };
-        fields.insert(key.trim().to_owned(), value.replace("\\n", "\n"));
-        text = rest;
-    }
-    fields
-}
-
-impl Call {
-    fn text(&self, key: &str) -> Option<&str> {
-        self.fields.get(key).map(String::as_str)
-    }
-
-    /// The request, and that every field of the line was read. The session was not recorded.
-    fn request(&self) -> Request<'_> {
-        let mut d = Description { alloc_sid: 1, ..Description::default() };
-        for (key, value) in &self.fields {
-            let number = || value.parse::<u64>().unwrap_or_else(|_| panic!("{key}={value}"));
-            let small = || u16::try_from(number()).unwrap();
-            let wide = || u32::try_from(number()).unwrap();
-            let text = || Some(value.as_str().into());
-            match key.as_str() {
-                "uid" | "immediate" | "spank_env" | "job_id_str" => {}
-                // The probe did not write these down, so that there is no expectation of them.
-                "group_id" | "command" | "arguments" | "sockets_per_node" => {}
-                "export" => d.export = text(),
-                "alloc_sid" => d.alloc_sid = wide(),
-                "alloc_resp_port" => d.alloc_resp_port = small(),
-                "other_port" => d.other_port = small(),
-                "user_id" => d.user_id = wide(),
-                "bitflags" => d.bitflags = number(),
-                "env_size" => d.env_size = wide(),
-                "het" => d.het_job_offset = wide(),
-                "partition" => d.partition = text(),
-                "qos" => d.qos = text(),
-                "features" => d.features = text(),
-                "req_nodes" => d.req_nodes = text(),
-                "min_nodes" => d.min_nodes = wide(),
-                "max_nodes" => d.max_nodes = wide(),
-                "num_tasks" => d.num_tasks = wide(),
-                "ntasks_per_node" => d.ntasks_per_node = small(),
-                "ntasks_per_tres" => d.ntasks_per_tres = small(),
-                "cpus_per_task" => d.cpus_per_task = small(),
-                "min_cpus" => d.min_cpus = wide(),
-                "pn_min_cpus" => d.pn_min_cpus = small(),
-                "tres_per_job" => d.tres_per_job = text(),
-                "tres_per_node" => d.tres_per_node = text(),
-                "tres_per_socket" => d.tres_per_socket = text(),
-                "tres_per_task" => d.tres_per_task = text(),
-                "cpus_per_tres" => d.cpus_per_tres = text(),
-                "mem_per_tres" => d.mem_per_tres = text(),
-                "pn_min_memory" => d.pn_min_memory = number(),
-                "shared" => d.shared = small(),
-                "time_limit" => d.time_limit = wide(),
-                "time_min" => d.time_min = wide(),
-                "array_inx" => d.array_inx = text(),
-                "std_out" => d.std_out = text(),
-                "std_err" => d.std_err = text(),
-                "std_in" => d.std_in = text(),
-                "work_dir" => d.work_dir = text(),
-                "requeue" => d.requeue = small(),
-                "warn_flags" => d.warn_flags = small(),
-                "warn_signal" => d.warn_signal = small(),
-                "warn_time" => d.warn_time = small(),
-                "dependency" => d.dependency = text(),
-                "comment" => d.comment = text(),
-                "name" => d.name = text(),
-                "nice" => d.nice = wide(),
-                "priority" => d.priority = wide(),
-                "script" => d.script = text(),
-                "submit_line" => d.submit_line = text(),
-                "ENV" => d.export = value.strip_prefix(EXPORT_ENV).unwrap().strip_prefix('=').map(Into::into),
-                "SPENV" => assert_eq!(value, "_SLURM_SPANK_OPTION_probe_justify=why not"),
-                unknown => panic!("a field that this test does not read: {unknown}"),
-            }
-        }
-        let uid = self.fields["uid"].parse().unwrap();
-        d.request(self.message, uid, uid == 0)
-    }
+    let uid = call.text("uid").unwrap().parse().unwrap();
+    d.request(call.message, uid, uid == 0)
 }
 
 /// TRES text in one form for all series; other differences stay.
@@ -330,7 +230,7 @@ fn every_line_is_understood(file: &str, series: Series, submissions: usize, upda
             }
             Message::Update => updated(&call.command),
         };
-        assert_eq!(normal(call.request()), normal(expected), "{:?}: {}", series, call.command);
+        assert_eq!(normal(request(call)), normal(expected), "{:?}: {}", series, call.command);
     }
 }
 
@@ -358,7 +258,7 @@ fn the_plugin_itself_hands_over_what_was_asked() {
 
 #[test]
 fn wraps_are_known_and_scripts_are_not_taken_for_one() {
-    for call in calls(V26_05).iter().filter(|c| c.fields.contains_key("script")) {
-        assert_eq!(call.request().is_wrapped(), call.command != "sbatch job.sh", "{}", call.command);
+    for call in calls(V26_05).iter().filter(|c| c.text("script").is_some()) {
+        assert_eq!(request(call).is_wrapped(), call.command != "sbatch job.sh", "{}", call.command);
     }
 }
