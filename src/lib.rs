@@ -14,6 +14,8 @@ pub mod judge;
 #[cfg(feature = "cli")]
 pub mod live;
 pub mod message;
+#[cfg(feature = "cli")]
+pub mod placement;
 pub mod policy;
 #[cfg(feature = "cli")]
 pub mod policy_test;

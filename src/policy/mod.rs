@@ -11,9 +11,10 @@ pub mod glob;
 pub mod limit;
 pub mod load;
 pub mod names;
-#[allow(missing_docs, reason = "the keys are documented where they are compiled")]
 pub mod raw;
 pub mod resolve;
+#[cfg(test)]
+pub mod schema;
 mod strict;
 pub mod values;
 

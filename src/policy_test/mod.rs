@@ -256,7 +256,7 @@ fn requests(case: &Case, cluster: &KnownCluster) -> Result<Vec<Request<'static>>
     let script = path.as_deref().map(|path| Script { path, text });
     let submission = line.read(&world, script);
     let refused: Vec<&str> =
-        submission.problems.iter().filter(|p| p.refuses()).map(|p| p.message.as_str()).collect();
+        submission.problems.iter().filter(|p| p.is_the_clients()).map(|p| p.message.as_str()).collect();
     if !refused.is_empty() {
         return Err(format!("{command} itself refuses it: {}", refused.join("; ")));
     }

@@ -21,12 +21,10 @@ impl<'a> ArraySpec<'a> {
     /// Reads `0-31`, `1,3,5-7`, `0-99:4`, `0-99%10`, `[0-9]` (sbatch(1), `_parse_array_tok`).
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
         let text = text.into();
-        let (indices, cap) = match text.split_once('%') {
-            Some((indices, cap)) => (indices, cap.trim().parse::<u32>().ok()),
-            None => (&*text, None),
-        };
-        let tasks = count(indices);
-        let running_max = cap.filter(|&n| n > 0);
+        let tasks = count(&text);
+        // Wherever it stands, the first one counts, as C's atoi reads it.
+        let cap = text.split_once('%').and_then(|(_, cap)| strtol(cap).0);
+        let running_max = cap.and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
         ArraySpec { text, tasks, running_max }
     }
 
@@ -37,10 +35,11 @@ impl<'a> ArraySpec<'a> {
 
     /// The same array with another cap; `None` is no cap.
     pub fn capped(&self, running_max: Option<u32>) -> ArraySpec<'a> {
-        let indices = self.text.split('%').next().unwrap_or("");
+        let indices = tokens(&self.text).map(|token| token.split('%').next().unwrap_or(token));
+        let indices = indices.collect::<Vec<_>>().join(",");
         let text = match running_max {
             Some(cap) => format!("{indices}%{cap}"),
-            None => indices.to_owned(),
+            None => indices,
         };
         ArraySpec { text: text.into(), tasks: self.tasks, running_max }
     }
@@ -49,13 +48,19 @@ impl<'a> ArraySpec<'a> {
 /// Indices that are marked one by one, at most; a tenth of a millisecond.
 const MOST_MARKED: u64 = 100_000;
 
+/// What stands between commas. Slurm passes over what is empty.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').filter(|token| !token.is_empty())
+}
+
 /// Number of distinct indices. Ranges that overlap are counted once, as Slurm's bitmap does.
 fn count(text: &str) -> Option<u64> {
-    let text = text.trim();
-    let text = text.strip_prefix('[').and_then(|t| t.strip_suffix(']')).unwrap_or(text);
     let mut ranges: smallvec::SmallVec<[(u64, u64, u64); 8]> = smallvec::SmallVec::new();
-    for item in text.split(',') {
-        ranges.push(range(item.trim())?);
+    for token in tokens(text) {
+        ranges.push(range(token)?);
+    }
+    if ranges.is_empty() {
+        return None;
     }
     if let [(first, last, step)] = ranges[..] {
         return Some((last - first) / step + 1);
@@ -88,19 +93,44 @@ fn count(text: &str) -> Option<u64> {
     Some(bits.iter().map(|w| u64::from(w.count_ones())).sum())
 }
 
-fn range(item: &str) -> Option<(u64, u64, u64)> {
-    let number = |t: &str| t.parse::<u64>().ok().filter(|&n| n <= MAX_INDEX);
-    let (bounds, step) = match item.split_once(':') {
-        Some((bounds, step)) => (bounds, number(step).filter(|&n| n > 0)?),
-        None => (item, 1),
+/// First and last index and step. Brackets may stand around any part, and what follows a `%` is not
+/// looked at, in each token for itself.
+fn range(token: &str) -> Option<(u64, u64, u64)> {
+    let number = |text| {
+        let (number, rest) = strtol(text);
+        (number.unwrap_or(0), rest.strip_prefix(']').unwrap_or(rest))
     };
-    match bounds.split_once('-') {
-        Some((first, last)) => {
-            let (first, last) = (number(first)?, number(last)?);
-            (first <= last).then_some((first, last, step))
-        }
-        None => number(bounds).map(|n| (n, n, 1)),
+    let index = |n: i64| u64::try_from(n).ok().filter(|&n| n <= MAX_INDEX);
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with('%');
+    let (first, rest) = number(token.strip_prefix('[').unwrap_or(token));
+    let first = index(first)?;
+    let Some(rest) = rest.strip_prefix('-') else {
+        return ends(rest).then_some((first, first, 1));
+    };
+    let (last, rest) = number(rest);
+    let last = index(last)?;
+    let (step, rest) = match rest.strip_prefix(':') {
+        Some(step) => number(step),
+        None => (1, rest),
+    };
+    let step = index(step).filter(|&n| n > 0)?;
+    (ends(rest) && first <= last).then_some((first, last, step))
+}
+
+/// C's `strtol` in base 10: the number, where there is one, and what stands behind it.
+fn strtol(text: &str) -> (Option<i64>, &str) {
+    let start = text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
+    let (negative, digits) = match start.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, start.strip_prefix('+').unwrap_or(start)),
+    };
+    let end = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, rest) = digits.split_at(end);
+    if digits.is_empty() {
+        return (None, text);
     }
+    let number = digits.bytes().fold(0i64, |n, b| n.saturating_mul(10).saturating_add(i64::from(b - b'0')));
+    (Some(if negative { number.saturating_neg() } else { number }), rest)
 }
 
 #[cfg(test)]
@@ -124,11 +154,18 @@ mod tests {
             ("1-3,2-4", 4),
             ("0-10:5,5", 3),
             ("0-0", 1),
-            (" 1-2 ", 2),
+            (" 1-2", 2),
+            ("0-9%2,20-29", 20),
+            ("1,,2,", 2),
+            ("0-4]", 5),
+            ("[0-4", 5),
+            ("0-", 1),
         ] {
             assert_eq!(tasks(text), Some(n), "{text}");
         }
-        for text in ["", "a", "3-1", "1-", "-1", "1-3:0", "1,,2", "1-99999999999"] {
+        for text in
+            ["", ",", "a", "3-1", "1-", "-1", "1-3:0", "1 - 2", "1-2 ", "1-2-3", "0x3", "1-99999999999"]
+        {
             assert_eq!(tasks(text), None, "{text}");
         }
     }
@@ -145,6 +182,8 @@ mod tests {
         assert_eq!(ArraySpec::new("0-9").running_max, None);
         assert_eq!(ArraySpec::new("0-9%0").running_max, None);
         assert_eq!(ArraySpec::new("0-9%x").running_max, None);
+        assert_eq!(ArraySpec::new("0-9%2,20-29%7").running_max, Some(2));
+        assert_eq!(ArraySpec::new("0-9%2,20-29").capped(Some(5)).as_str(), "0-9,20-29%5");
     }
 
     proptest! {

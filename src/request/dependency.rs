@@ -30,6 +30,36 @@ pub fn jobs(text: &str) -> impl Iterator<Item = Dependency<'_>> {
     })
 }
 
+/// Whether slurmctld takes the text at all (`update_job_dependency`, job_scheduler.c). Whether it
+/// knows the jobs is another matter, and only `expand` needs them.
+pub fn is_well_formed(text: &str) -> bool {
+    const KINDS: [&str; 7] =
+        ["afternotok", "aftercorr", "afterany", "afterok", "afterburstbuffer", "after", "expand"];
+    let job = |field: &str| {
+        let Some((1.., rest)) = number(field) else { return false };
+        let rest = match rest.strip_prefix('_') {
+            Some(task) => task.strip_prefix('*').or(number(task).map(|(_, rest)| rest)).unwrap_or(task),
+            None => rest,
+        };
+        match rest.strip_prefix('+') {
+            Some(delay) => matches!(number(delay), Some((1.., _))),
+            None => rest.is_empty() || (rest.starts_with('(') && rest.contains(')')),
+        }
+    };
+    let part = |part: &str| match part.split_once(':') {
+        Some((kind, jobs)) => KINDS.iter().any(|k| k.eq_ignore_ascii_case(kind)) && jobs.split(':').all(job),
+        None => part.eq_ignore_ascii_case("singleton") || job(part),
+    };
+    text.is_empty() || text == "0" || text.split([',', '?']).all(part)
+}
+
+/// A number as strtol reads it, which passes over blanks, and what follows.
+fn number(text: &str) -> Option<(u32, &str)> {
+    let text = text.trim_start();
+    let end = text.bytes().take_while(u8::is_ascii_digit).count();
+    text.get(..end).and_then(|digits| digits.parse().ok()).zip(text.get(end..))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +78,26 @@ mod tests {
             waiting.iter().map(|d| (d.job_id, d.whole_job)).collect::<Vec<_>>(),
             [(7, true), (8, true)]
         );
+    }
+
+    #[test]
+    fn what_slurmctld_takes_is_well_formed() {
+        for text in [
+            "",
+            "0",
+            "7",
+            "afterok:7",
+            "AfterOK:7:8_1,afterany:9_*",
+            "after:7+10?singleton",
+            "singleton",
+            "afternotok:7(failed)",
+        ] {
+            assert!(is_well_formed(text), "{text}");
+        }
+        for text in
+            ["wrong", "after:x", "afterok:", "afterok:0", "afterok:7+", "after:7+0", "afterok:7,", "afterok"]
+        {
+            assert!(!is_well_formed(text), "{text}");
+        }
     }
 }

@@ -43,6 +43,7 @@ explained! {
     /// `accept`: further patterns that will do, such as `["%j"]`: a path that contains every `%`
     /// part of one of them passes.
     pub struct ArrayLogs {
+        /// Further patterns that will do, such as `["%j"]`.
         #[serde(default)]
         accept: Vec<Pattern>,
     }
@@ -51,6 +52,13 @@ explained! {
 /// The letters of one accepted pattern.
 #[derive(Debug)]
 struct Pattern(Vec<char>);
+
+#[cfg(test)]
+impl crate::policy::schema::Described for Pattern {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "string", "pattern": "%" })
+    }
+}
 
 impl<'de> serde::Deserialize<'de> for Pattern {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

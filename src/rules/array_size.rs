@@ -44,8 +44,11 @@ explained! {
     /// `max_tasks`: tasks of one array. `throttle_from`: tasks from which on a cap is needed.
     /// `max_running`: the largest cap; together with `throttle_from` it holds from so many tasks on.
     pub struct ArraySize {
+        /// Tasks of one array, at most.
         max_tasks: Option<Positive>,
+        /// Tasks from which on a running cap is needed.
         throttle_from: Option<Positive>,
+        /// The largest running cap.
         max_running: Option<Positive>,
     }
 }

@@ -52,10 +52,19 @@ explained! {
     /// # Options
     /// `window`: how long a submission is remembered; default `"1:00:00"`, at most 365 days.
     pub struct DuplicateSubmission {
+        /// How long a submission is remembered; an hour where it is left out.
         #[serde(default = "one_hour", deserialize_with = "at_most_a_year")]
         window: Duration,
+        /// What was submitted.
         #[serde(skip)]
         table: Table,
+    }
+}
+
+#[cfg(test)]
+impl crate::policy::schema::Described for Table {
+    fn schema() -> serde_json::Value {
+        serde_json::Value::Bool(false)
     }
 }
 

@@ -46,6 +46,7 @@ explained! {
     /// # Options
     /// `allow`: variants that are tolerated: `"user"`, `"mcs"`, `"topo"`, `"mem=0"`.
     pub struct Exclusive {
+        /// Variants that are tolerated.
         #[serde(default)]
         allow: Vec<Variant>,
     }
@@ -62,6 +63,13 @@ enum Variant {
     Topo,
     #[serde(rename = "mem=0")]
     AllMemory,
+}
+
+#[cfg(test)]
+impl crate::policy::schema::Described for Variant {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "string", "enum": ["user", "mcs", "topo", "mem=0"] })
+    }
 }
 
 impl Check for Exclusive {

@@ -47,6 +47,7 @@ explained! {
     /// for memory, `"gpus"` by any option for GPUs, `"ntasks"` by tasks per node too. None where it
     /// is left out.
     pub struct ExplicitShape {
+        /// Options that must be stated, by long name.
         #[serde(default)]
         require: Vec<Required>,
     }
@@ -55,6 +56,13 @@ explained! {
 /// An option that must be stated.
 #[derive(Debug)]
 struct Required(OptionTest);
+
+#[cfg(test)]
+impl crate::policy::schema::Described for Required {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "string", "minLength": 1 })
+    }
+}
 
 impl<'de> serde::Deserialize<'de> for Required {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

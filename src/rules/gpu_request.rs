@@ -50,6 +50,7 @@ explained! {
     /// `typed`: whether GPUs must be asked for by type, as in `--gpus=a100:2`; `false` where it is
     /// left out.
     pub struct GpuRequest {
+        /// Whether GPUs must be asked for by type.
         #[serde(default)]
         typed: bool,
     }

@@ -39,6 +39,7 @@ explained! {
     /// # Options
     /// `keys` (required): the keys, such as `["commit", "config", "seed"]`.
     pub struct Lineage {
+        /// Keys that a job carries a value for.
         #[serde(deserialize_with = "at_least_one")]
         keys: Vec<Key>,
     }
@@ -54,6 +55,13 @@ fn at_least_one<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec
 /// A key that can be typed without quotes.
 #[derive(Debug)]
 struct Key(String);
+
+#[cfg(test)]
+impl crate::policy::schema::Described for Key {
+    fn schema() -> serde_json::Value {
+        serde_json::json!({ "type": "string", "pattern": "^[A-Za-z0-9_.-]{1,40}$" })
+    }
+}
 
 impl<'de> serde::Deserialize<'de> for Key {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

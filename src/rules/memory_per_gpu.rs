@@ -50,6 +50,7 @@ explained! {
     /// `memory_per_node` less this much may never fit on a node, and is told so. A note, whatever
     /// the rule's mode.
     pub struct MemoryPerGpu {
+        /// What a node needs for itself: a job that asks for more than the rest is told that it may never fit.
         headroom: Option<values::Memory>,
     }
 }

@@ -96,6 +96,30 @@ pub trait Memory {
     fn accepted(&self, case: &Case<'_>);
 }
 
+/// The JSON schema of each rule's own options, in the order of [`ALL`].
+#[cfg(test)]
+pub fn options() -> Vec<(&'static str, serde_json::Value)> {
+    use crate::policy::schema::Described as _;
+    vec![
+        (qos_entitlement::RULE.name, qos_entitlement::QosEntitlement::schema()),
+        (gpu_request::RULE.name, gpu_request::GpuRequest::schema()),
+        (explicit_shape::RULE.name, explicit_shape::ExplicitShape::schema()),
+        (exclusive::RULE.name, exclusive::Exclusive::schema()),
+        (cpus_per_gpu::RULE.name, cpus_per_gpu::CpusPerGpu::schema()),
+        (memory_per_gpu::RULE.name, memory_per_gpu::MemoryPerGpu::schema()),
+        (time_limit::RULE.name, time_limit::TimeLimitRule::schema()),
+        (preemptible::RULE.name, preemptible::Preemptible::schema()),
+        (short_job::RULE.name, short_job::ShortJob::schema()),
+        (array_logs::RULE.name, array_logs::ArrayLogs::schema()),
+        (array_size::RULE.name, array_size::ArraySize::schema()),
+        (wrap::RULE.name, wrap::Wrap::schema()),
+        (export_list::RULE.name, export_list::ExportList::schema()),
+        (dependency::RULE.name, dependency::DependencyRule::schema()),
+        (duplicate_submission::RULE.name, duplicate_submission::DuplicateSubmission::schema()),
+        (lineage::RULE.name, lineage::Lineage::schema()),
+    ]
+}
+
 /// Reads a rule's options.
 fn parse<T>(table: Spanned<DeValue<'_>>) -> Result<Box<dyn Check>, toml::de::Error>
 where
@@ -105,13 +129,33 @@ where
 }
 
 /// A rule's options and its explanation from one doc comment: defines the struct, strict when read
-/// from a policy file, and `EXPLANATION`.
+/// from a policy file, `EXPLANATION`, and for the tests the JSON schema of the options.
 macro_rules! explained {
-    ($(#[doc = $line:literal])+ pub struct $name:ident $body:tt) => {
+    (
+        $(#[doc = $line:literal])+
+        pub struct $name:ident {
+            $($(#[doc = $about:literal])+ $(#[serde($($how:tt)+)])? $key:ident: $type:ty,)*
+        }
+    ) => {
         $(#[doc = $line])+
         #[derive(Debug, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct $name $body
+        pub struct $name {
+            $($(#[doc = $about])+ $(#[serde($($how)+)])? $key: $type,)*
+        }
+
+        #[cfg(test)]
+        impl crate::policy::schema::Described for $name {
+            fn schema() -> serde_json::Value {
+                crate::policy::schema::object("", &[
+                    $((
+                        stringify!($key),
+                        concat!($($about, "\n"),+),
+                        <$type as crate::policy::schema::Described>::schema(),
+                    ),)*
+                ])
+            }
+        }
 
         /// What `sluice explain` prints.
         pub const EXPLANATION: &str = concat!($($line, "\n"),+);

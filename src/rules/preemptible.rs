@@ -54,8 +54,10 @@ explained! {
     /// (`PreemptParameters=send_user_signal` of slurm.conf; `SlurmctldParameters=
     /// preempt_send_user_signal` up to 22.05); default `false`.
     pub struct Preemptible {
+        /// Time limit from which on a checkpoint is asked for; four hours where it is left out.
         #[serde(default = "four_hours")]
         checkpoint_over: Duration,
+        /// Whether Slurm sends the user's signal on preemption.
         #[serde(default)]
         send_user_signal: bool,
     }

@@ -46,6 +46,7 @@ explained! {
     /// # Options
     /// `under`: jobs with a shorter time limit are probes; default `"10:00"`, ten minutes.
     pub struct ShortJob {
+        /// Jobs with a shorter time limit are probes; ten minutes where it is left out.
         #[serde(default = "ten_minutes")]
         under: Duration,
     }

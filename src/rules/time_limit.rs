@@ -45,6 +45,7 @@ explained! {
     /// `required`: whether `--time` must be given; `true` where it is left out. The maxima hold
     /// either way.
     pub struct TimeLimitRule {
+        /// Whether `--time` must be given; it must where this is left out.
         #[serde(default = "yes")]
         required: bool,
     }

@@ -65,6 +65,15 @@ pub fn describe(
     if let Some((min, max)) = counts.crossed {
         refuse(Some("nodes"), format!("invalid number of nodes (-N {min}-{max})"));
     }
+    for option in ["uid", "gid"] {
+        if chosen.is_set(option) && source.world.user_id != 0 {
+            refuse(Some(option), format!("--{option} only permitted by root user"));
+        }
+    }
+    let unsized_plane = chosen.text("distribution").is_some_and(|text| text.eq_ignore_ascii_case("plane"));
+    if unsized_plane && (source.world.environment)("SLURM_DIST_PLANESIZE").is_none() {
+        refuse(Some("distribution"), "Invalid plane size or size not specified".to_owned());
+    }
     let arbitrary = |text: &str| {
         let kind = text.split(',').next().unwrap_or(text);
         kind.eq_ignore_ascii_case("arbitrary") || kind.eq_ignore_ascii_case("hostfile")

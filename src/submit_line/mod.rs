@@ -8,21 +8,22 @@
 //!
 //! Not done, because it needs the cluster's configuration or other files: `--nodefile` and
 //! `SLURM_HOSTFILE`, `#PBS` lines, cli_filter plugins, GRES names that slurm.conf does not know,
-//! DefCpuPerGPU, and the values of `--begin`, `--deadline`, `--acctg-freq`, `--cpu-freq`,
-//! `--cpu-bind`, `--mem-bind`, `--gpu-bind`, `--gpu-freq`, which no rule reads. Not done, because
-//! nobody would miss it: host lists are counted and not rewritten (22.05 cuts a list that is longer
+//! DefCpuPerGPU. Not done, because nobody would miss it: host lists are counted and not rewritten (22.05 cuts a list that is longer
 //! than the nodes asked for), an arbitrary distribution sets no number of tasks, `--hint` of one
 //! component does not reach the next by `SLURM_HINT`, and numbers beyond 32 bits are not cut off.
 
 mod advice;
+mod binding;
 mod chosen;
 mod conflict;
+mod controller;
 mod describe;
 pub mod environment;
 pub mod fix;
 mod getopt;
 mod gres;
 mod hostlist;
+mod moment;
 pub mod options;
 mod passes;
 mod script;
@@ -163,6 +164,8 @@ pub enum ProblemKind {
     Conflict,
     /// The script as a whole.
     Script,
+    /// slurmctld refuses it, whatever a policy says.
+    Controller,
     /// The command prints something and submits nothing.
     NoSubmission,
     /// Not refused, but worth knowing.
@@ -178,9 +181,14 @@ impl Problem {
         Problem { kind: ProblemKind::Note, option: None, place: Some(place), message }
     }
 
-    /// Whether the client refuses the submission for it.
+    /// Whether the submission is refused for it.
     pub fn refuses(&self) -> bool {
         !matches!(self.kind, ProblemKind::Note | ProblemKind::NoSubmission)
+    }
+
+    /// Whether it is the client that refuses, so that slurmctld never hears of the submission.
+    pub fn is_the_clients(&self) -> bool {
+        self.refuses() && self.kind != ProblemKind::Controller
     }
 }
 

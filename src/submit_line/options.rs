@@ -4,8 +4,7 @@
 //! slurm_opt.c's own, which decides in what order getopt names the candidates of an ambiguous
 //! abbreviation.
 
-use super::value;
-use super::{Command, Series};
+use super::{Command, Series, binding, moment, value};
 use Arity::{No, Optional, Required};
 use Series::{V22_05, V24_11, V26_05};
 use Value::{Check, Count, Flag, Memory, Positive, Text};
@@ -167,7 +166,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 static TABLE: &[Opt] = &[
     row("accel-bind", NUL, Required, SRUN, Check(value::accel_bind)).each_component(),
     row("account", 'A', Required, ALL, Text),
-    row("acctg-freq", NUL, Required, ALL, Text),
+    row("acctg-freq", NUL, Required, ALL, Check(binding::acctg_freq)),
     row("alloc-nodelist", NUL, Required, ALL, Text).each_component().environment_only(),
     row("array", 'a', Required, SBATCH, Text),
     row("async", NUL, No, SRUN, Flag).since(V26_05),
@@ -175,7 +174,7 @@ static TABLE: &[Opt] = &[
     row("batch", NUL, Required, SBATCH, Text),
     row("bcast", NUL, Optional, SRUN, Text).each_component(),
     row("bcast-exclude", NUL, Required, SRUN, Text).each_component(),
-    row("begin", 'b', Required, ALL, Text),
+    row("begin", 'b', Required, ALL, Check(moment::begin)),
     row("bell", NUL, No, SALLOC, Flag),
     row("bb", NUL, Required, ALL, Text).each_component(),
     row("bbf", NUL, Required, ALL, Text),
@@ -194,12 +193,13 @@ static TABLE: &[Opt] = &[
     row("constraint", 'C', Required, ALL, Text).each_component(),
     row("core-spec", 'S', Required, ALL, Count).each_component(),
     row("cores-per-socket", NUL, Required, ALL, Positive).each_component(),
-    row("cpu-bind", NUL, Required, SRUN, Text).each_component(),
-    row("cpu_bind", NUL, Required, SRUN, Text).key("cpu-bind").each_component(),
-    row("cpu-freq", NUL, Required, ALL, Text).each_component(),
+    row("cpu-bind", NUL, Required, SRUN, Check(binding::cpu_bind)).each_component(),
+    row("cpu_bind", NUL, Required, SRUN, Check(binding::cpu_bind)).key("cpu-bind").each_component(),
+    row("cpu-freq", NUL, Required, ALL, Check(binding::cpu_freq_22_05)).each_component().until(V22_05),
+    row("cpu-freq", NUL, Required, ALL, Check(binding::cpu_freq)).each_component().since(V24_11),
     row("cpus-per-gpu", NUL, Required, ALL, Positive).each_component(),
     row("cpus-per-task", 'c', Required, ALL, Positive).each_component(),
-    row("deadline", NUL, Required, ALL, Text),
+    row("deadline", NUL, Required, ALL, Check(moment::deadline)),
     row("debugger-test", NUL, No, SRUN, Flag),
     row("delay-boot", NUL, Required, ALL, Check(value::delay_boot)),
     row("dependency", 'd', Required, ALL, Text),
@@ -223,8 +223,9 @@ static TABLE: &[Opt] = &[
     row("get-user-env", NUL, No, SBATCH, Flag).since(V26_05),
     row("gid", NUL, Required, ALL, Text).until(V22_05),
     row("gid", NUL, Required, SBATCH, Text).since(V24_11),
-    row("gpu-bind", NUL, Required, ALL, Text).each_component(),
-    row("gpu-freq", NUL, Required, ALL, Text).each_component(),
+    row("gpu-bind", NUL, Required, ALL, Check(binding::gpu_bind_22_05)).each_component().until(V22_05),
+    row("gpu-bind", NUL, Required, ALL, Check(binding::gpu_bind)).each_component().since(V24_11),
+    row("gpu-freq", NUL, Required, ALL, Check(binding::gpu_freq)).each_component(),
     row("gpus", 'G', Required, ALL, Text).each_component(),
     row("gpus-per-node", NUL, Required, ALL, Text).each_component(),
     row("gpus-per-socket", NUL, Required, ALL, Text).each_component(),
@@ -253,7 +254,7 @@ static TABLE: &[Opt] = &[
     row("threads", 'T', Required, SRUN, Positive),
     row("mcs-label", NUL, Required, ALL, Text),
     row("mem", NUL, Required, ALL, Memory),
-    row("mem-bind", NUL, Required, ALL, Text).each_component(),
+    row("mem-bind", NUL, Required, ALL, Check(binding::mem_bind)).each_component(),
     row("mem-per-cpu", NUL, Required, ALL, Memory).each_component(),
     row("mem-per-gpu", NUL, Required, ALL, Memory).each_component(),
     row("mem-update", NUL, Required, ALL, Check(value::mem_update)).since(V26_05),
@@ -294,7 +295,7 @@ static TABLE: &[Opt] = &[
     row("priority", NUL, Required, ALL, Check(value::priority)),
     row("profile", NUL, Required, ALL, Check(value::profile)),
     row("prolog", NUL, Required, SRUN, Text),
-    row("propagate", NUL, Optional, BATCH_AND_RUN, Text),
+    row("propagate", NUL, Optional, BATCH_AND_RUN, Check(binding::propagate)),
     row("pty", NUL, No, SRUN, Flag).until(V22_05),
     row("pty", NUL, Optional, SRUN, Text).since(V24_11),
     row("qos", 'q', Required, ALL, Text),

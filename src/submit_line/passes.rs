@@ -8,7 +8,9 @@ use super::chosen::Chosen;
 use super::describe::{self, Source};
 use super::getopt::{self, Parsed, Word};
 use super::options::{self, Opt};
-use super::{Command, Component, Place, Problem, ProblemKind, Series, Submission, environment, script};
+use super::{
+    Command, Component, Place, Problem, ProblemKind, Series, Submission, controller, environment, script,
+};
 use crate::request::description::Message;
 
 /// `MAX_HET_JOB_COMPONENTS` of Slurm.
@@ -110,10 +112,14 @@ impl CommandLine {
 
     /// Reads everything. `script` is needed for sbatch, unless the command line says `--wrap`.
     pub fn read(&self, world: &World<'_>, script: Option<Script<'_>>) -> Submission {
-        match self.command {
+        let mut submission = match self.command {
             Command::Sbatch => self.batch(world, script),
             Command::Srun | Command::Salloc => self.interactive(world),
+        };
+        if !submission.problems.iter().any(Problem::is_the_clients) {
+            submission.problems.extend(controller::problems(&submission.components, world.user_id));
         }
+        submission
     }
 
     fn batch(&self, world: &World<'_>, script: Option<Script<'_>>) -> Submission {

@@ -202,6 +202,8 @@ pub fn overlooked(text: &str) -> Vec<Problem> {
             if !rest.trim_matches(is_space).is_empty() {
                 note(line.number, column, "options on the line of #SBATCH hetjob are not read");
             }
+        } else if line.text.starts_with("#SLURM") && !command {
+            note(line.number, column, "sbatch reads #SLURM lines and asks for #SBATCH in their place");
         } else if start.starts_with("# SBATCH")
             || start.starts_with("#sbatch")
             || start.starts_with("##SBATCH")

@@ -56,7 +56,7 @@ fn stated(request: &Request<'_>) -> String {
 /// Every component, ` | ` between them; what the client refuses instead.
 fn outcome(submission: &Submission) -> String {
     let refused: Vec<&str> =
-        submission.problems.iter().filter(|p| p.refuses()).map(|p| p.message.as_str()).collect();
+        submission.problems.iter().filter(|p| p.is_the_clients()).map(|p| p.message.as_str()).collect();
     if !refused.is_empty() {
         return format!("refused: {}", refused.join("; "));
     }

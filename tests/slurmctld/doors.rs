@@ -14,7 +14,7 @@ pub const CASES: &[Case] = &[("three doors judge alike, word for word", Controll
 const COMMANDS: &[&str] = &["sbatch", "srun", "salloc"];
 
 /// How lines begin that a client says by itself.
-const CLIENTS_OWN: &[&str] = &[
+pub const CLIENTS_OWN: &[&str] = &[
     "Batch job submission failed: ",
     "Unable to allocate resources: ",
     "Job submit/allocate failed: ",
@@ -103,7 +103,7 @@ fn compare(cluster: &Cluster, door: &Door<'_>) -> Result<(), String> {
 }
 
 /// Splits a line into the variables before its command, the command, and the rest.
-fn split(line: &str) -> (&str, &str, &str) {
+pub fn split(line: &str) -> (&str, &str, &str) {
     let found = COMMANDS.iter().find_map(|&c| Some((line.find(&format!("{c} "))?, c)));
     let (at, command) = found.unwrap_or_else(|| panic!("no command in `{line}`"));
     let (variables, rest) = line.split_at(at);
@@ -138,7 +138,7 @@ pub fn checker(output: &Output) -> Option<Answer> {
 
 /// One text of all lines: without the reference, which only a recorded decision has, and with the
 /// closing line in one piece, which the reference may have broken.
-fn normal<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+pub fn normal<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     let text = lines.collect::<Vec<_>>().join("\n");
     let (findings, closing) = match text.find("more: ") {
         Some(at) => text.split_at(at),
@@ -152,7 +152,7 @@ fn normal<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// A line of a het job's component without the number that Slurm puts before it.
-fn without_component(line: &str) -> &str {
+pub fn without_component(line: &str) -> &str {
     line.split_once(": ").filter(|(number, _)| number.parse::<u32>().is_ok()).map_or(line, |(_, rest)| rest)
 }
 

@@ -14,6 +14,7 @@
 )]
 
 mod clients;
+mod differential;
 mod doors;
 mod entitlement;
 mod habits;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     let cases = [
         submission::CASES,
         doors::CASES,
+        differential::CASES,
         clients::CASES,
         entitlement::CASES,
         habits::CASES,

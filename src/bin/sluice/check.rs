@@ -6,12 +6,17 @@ mod job;
 mod json;
 mod text;
 
+use sluice::case::Case;
 use sluice::cluster::Cluster;
 use sluice::date::Date;
 use sluice::judge::judge;
+use sluice::placement::misfit;
 use sluice::policy::Policy;
-use sluice::submit_line::{Component, Problem, Series, Submission};
+use sluice::policy::diagnostic::suggestion;
+use sluice::request::partition_list;
+use sluice::submit_line::{Component, Problem, ProblemKind, Series, Submission};
 use sluice::verdict::Verdict;
+use sluice::words::shown;
 
 use crate::options::{Check, Common, Format};
 use crate::people::{self, Person, Stated};
@@ -48,14 +53,19 @@ impl Checked<'_> {
         refused_by_client(&self.problems)
     }
 
+    /// Whether the policy refuses it.
+    pub fn policy_refuses(&self) -> bool {
+        !self.judged.iter().all(|j| j.verdict.accepts())
+    }
+
     /// Whether it would be queued.
     pub fn accepted(&self) -> bool {
-        !self.client_refuses() && self.judged.iter().all(|j| j.verdict.accepts())
+        !self.problems.iter().any(Problem::refuses) && self.judged.iter().all(|j| j.verdict.accepts())
     }
 }
 
 fn refused_by_client(problems: &[Problem]) -> bool {
-    problems.iter().any(Problem::refuses)
+    problems.iter().any(Problem::is_the_clients)
 }
 
 /// What jobs are judged by.
@@ -79,6 +89,41 @@ impl Judge<'_> {
             Judged { component, verdict }
         };
         submission.components.iter().map(one).collect()
+    }
+
+    /// What slurmctld refuses although the policy accepts it: what finds no room on the nodes that the
+    /// policy describes.
+    fn without_room(&self, judged: &[Judged]) -> Vec<Problem> {
+        if judged.iter().any(|j| !j.verdict.accepts()) {
+            return Vec::new();
+        }
+        let one = |Judged { component, .. }: &Judged| {
+            let misfit = misfit(&Case::new(self.policy, &component.request, &self.cluster, self.today))?;
+            let (option, place) = component.place_of_any(misfit.options).unzip();
+            Some(Problem { kind: ProblemKind::Controller, option, place, message: misfit.message })
+        };
+        judged.iter().filter_map(one).collect()
+    }
+
+    /// Notes on partitions of which the policy says nothing: none of its facts hold there, and the
+    /// name may be mistyped.
+    fn unknown_partitions(&self, judged: &[Judged]) -> Vec<Problem> {
+        let partitions = &self.policy.facts.partitions;
+        if partitions.is_empty() {
+            return Vec::new();
+        }
+        let of_one = |Judged { component, .. }: &Judged| {
+            let asked = component.request.partition.as_deref().unwrap_or("").to_owned();
+            let unknown = |name: &&str| !self.policy.facts.partition(name).is_known();
+            let note = |name: &str| {
+                let meant = suggestion(name, partitions.literal_names().into_iter());
+                let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
+                let message = format!("the policy knows no partition {}{meant}", shown(name));
+                Problem::advice("partition", component.place("partition"), message)
+            };
+            partition_list::names(&asked).filter(unknown).map(note).collect::<Vec<_>>()
+        };
+        judged.iter().flat_map(of_one).collect()
     }
 }
 
@@ -119,6 +164,8 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
         let mut problems = reading.submission.problems.clone();
         problems.extend(reading.advice());
         let judged = judge.judge(&reading.submission);
+        problems.extend(judge.without_room(&judged));
+        problems.extend(judge.unknown_partitions(&judged));
         checked.push(Checked { job, reading, problems, judged, fixed });
     }
     let justify_option = judge.cluster.has_justify_option();

@@ -212,14 +212,18 @@ impl Job {
         if let Some(nothing) = alone.iter().find(|p| p.kind == ProblemKind::NoSubmission) {
             return Err(nothing.message.clone());
         }
-        if line.reads_standard_input() && alone.iter().any(Problem::refuses) {
+        if line.reads_standard_input() && alone.iter().any(Problem::is_the_clients) {
             return Ok(reading);
         }
         reading.path = line.script().map_or_else(
             || reading.script.clone(),
             |typed| found(typed, line.directory().unwrap_or(&reading.directory)),
         );
-        reading.text = self.script_text(&line, &reading.directory)?;
+        reading.text = match self.script_text(&line, &reading.directory) {
+            // sbatch ends at its options, and this may be an option's value and no script at all.
+            Err(_) if alone.iter().any(Problem::is_the_clients) => return Ok(reading),
+            text => text?,
+        };
         reading.submission = reading.submit(reading.text.as_deref());
         // What nobody knows may be an option of a SPANK plugin here.
         let unknown = reading.submission.problems.iter().any(|p| p.kind == ProblemKind::Unknown);

@@ -26,8 +26,10 @@ fn verdict(accepted: bool) -> &'static str {
 fn job(one: &Checked<'_>, found: &Found, justify_option: bool) -> Value {
     let refused_by = if one.client_refuses() {
         Some(one.job.command.to_string())
+    } else if one.policy_refuses() {
+        Some("policy".to_owned())
     } else {
-        (!one.accepted()).then(|| "policy".to_owned())
+        (!one.accepted()).then(|| "slurmctld".to_owned())
     };
     json!({
         "name": one.job.name,

@@ -33,7 +33,8 @@ pub fn print(checked: &[Checked<'_>], named: bool, policy: &Policy, justify_opti
 fn lines(one: &Checked<'_>, policy: &Policy, justify_option: bool) -> Vec<String> {
     let mut lines = one.fixed.as_ref().map(fixed_lines).unwrap_or_default();
     if one.client_refuses() {
-        lines.extend(client_lines(one));
+        let refuses = |p: &&Problem| p.is_the_clients();
+        lines.extend(problem_lines(&one.job.command.to_string(), refuses, one));
     }
     if one.accepted() {
         lines.push(styled(Style::Green, &format!("{} accepts this job", policy.site.name)));
@@ -42,6 +43,8 @@ fn lines(one: &Checked<'_>, policy: &Policy, justify_option: bool) -> Vec<String
     lines.extend(
         told.into_iter().map(|text| if is_head(&text, policy) { styled(Style::Red, &text) } else { text }),
     );
+    let controllers = |p: &&Problem| p.kind == ProblemKind::Controller;
+    lines.extend(problem_lines("slurmctld", controllers, one));
     lines
 }
 
@@ -118,11 +121,15 @@ fn is_head(line: &str, policy: &Policy) -> bool {
     line.contains(&format!("{} refuses this job", policy.site.name))
 }
 
-fn client_lines(one: &Checked<'_>) -> Vec<String> {
-    let problems: Vec<&Problem> = one.problems.iter().filter(|p| p.refuses()).collect();
+/// What the client, or slurmctld without the policy, refuses.
+fn problem_lines(who: &str, theirs: impl Fn(&&Problem) -> bool, one: &Checked<'_>) -> Vec<String> {
+    let problems: Vec<&Problem> = one.problems.iter().filter(theirs).collect();
+    if problems.is_empty() {
+        return Vec::new();
+    }
     let count =
         if problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", problems.len()) };
-    let head = format!("{} itself refuses this job: {count}", one.job.command);
+    let head = format!("{who} itself refuses this job: {count}");
     let mut lines = vec![styled(Style::Red, &head)];
     for problem in problems {
         lines.push(format!("  {}", located(problem, one)));
