@@ -21,6 +21,7 @@ mod leftovers;
 mod numbers;
 mod policy_file;
 mod records;
+mod run_card;
 mod shared;
 mod spank;
 mod submission;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         numbers::CASES,
         policy_file::CASES,
         spank::CASES,
+        run_card::CASES,
         leftovers::CASES,
         updates::CASES,
         records::CASES,
