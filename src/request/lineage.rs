@@ -76,7 +76,7 @@ fn pair(part: &str) -> Option<Pair> {
 }
 
 /// The lists that follow `lineage:` at the start of a comment's parts.
-fn in_comment(comment: &str) -> impl Iterator<Item = &str> {
+pub fn in_comment(comment: &str) -> impl Iterator<Item = &str> {
     split(comment, ';').filter_map(|part| {
         let (name, list) = part.split_once(':')?;
         name.trim().eq_ignore_ascii_case("lineage").then_some(list)

@@ -13,16 +13,18 @@ use super::Card;
 pub struct Difference {
     /// Its place in the card: `requested.nodes`, `lineage.commit`.
     pub field: String,
-    /// What the first job has; `null` where that is not known.
+    /// What the first job has.
     pub first: Value,
     /// What the second job has.
     pub second: Value,
+    /// Whether both are known. Else one of them is `null`, and might be the same.
+    pub known: bool,
 }
 
 /// The parts of a card that are compared.
 const PARTS: [&str; 6] = ["account", "requested", "actual", "array", "lineage", "compile"];
 /// What is no matter of shape in them: which of the nodes, which task of which array.
-const LEFT_OUT: [&str; 3] = ["actual.node_list", "array.job_id", "array.task"];
+const LEFT_OUT: [&str; 3] = ["node_list", "job_id", "task"];
 
 /// All differences, in the order of the card. A field that neither knows is none.
 pub fn differences(first: &Card, second: &Card) -> Vec<Difference> {
@@ -31,26 +33,31 @@ pub fn differences(first: &Card, second: &Card) -> Vec<Difference> {
     let mut found = Vec::new();
     for part in PARTS {
         let of = |card: &Value| card.get(part).cloned().unwrap_or_default();
-        descend(part, of(&first), of(&second), &mut found);
+        let (first, second) = (of(&first), of(&second));
+        match (&first, &second) {
+            (Value::Object(one), Value::Object(other)) => {
+                let more = other.keys().filter(|key| !one.contains_key(*key));
+                for key in one.keys().chain(more).filter(|key| !LEFT_OUT.contains(&key.as_str())) {
+                    let of = |part: &Value| part.get(key).cloned().unwrap_or_default();
+                    let (first, second) = (of(&first), of(&second));
+                    // A lineage that is known is known whole: a key that is missing was not given.
+                    let known = part == "lineage" || !(first.is_null() || second.is_null());
+                    add(&mut found, format!("{part}.{key}"), first, second, known);
+                }
+            }
+            // Whether a job is one of an array is always known.
+            _ => {
+                let known = part == "array" || !(first.is_null() || second.is_null());
+                add(&mut found, part.to_owned(), first, second, known);
+            }
+        }
     }
     found
 }
 
-/// Two levels are all that a card has.
-fn descend(field: &str, first: Value, second: Value, found: &mut Vec<Difference>) {
-    if !first.is_object() && !second.is_object() {
-        if first != second && !LEFT_OUT.contains(&field) {
-            found.push(Difference { field: field.to_owned(), first, second });
-        }
-        return;
-    }
-    let keys = |value: &Value| value.as_object().map(|o| o.keys().cloned().collect()).unwrap_or_default();
-    let mut all: Vec<String> = keys(&first);
-    let more: Vec<String> = keys(&second);
-    all.extend(more.into_iter().filter(|key| first.get(key).is_none()));
-    for key in all {
-        let of = |value: &Value| value.get(&key).cloned().unwrap_or_default();
-        descend(&format!("{field}.{key}"), of(&first), of(&second), found);
+fn add(found: &mut Vec<Difference>, field: String, first: Value, second: Value, known: bool) {
+    if first != second {
+        found.push(Difference { field, first, second, known });
     }
 }
 
@@ -72,7 +79,7 @@ mod tests {
     fn fields(first: &Card, second: &Card) -> Vec<String> {
         differences(first, second)
             .into_iter()
-            .map(|d| format!("{}: {} {}", d.field, d.first, d.second))
+            .map(|d| format!("{}: {} {}{}", d.field, d.first, d.second, if d.known { "" } else { "?" }))
             .collect()
     }
 
@@ -91,12 +98,15 @@ mod tests {
     }
 
     #[test]
-    fn what_only_one_of_them_knows_is_told() {
-        let unknown = Card { lineage: None, array: None, ..card("", 2, 0) };
+    fn what_only_one_of_them_knows_is_told_as_such() {
+        let mut unknown = Card { lineage: None, ..card("", 2, 0) };
+        unknown.array = Some(Array { job_id: 7, ..Array::default() });
         assert_eq!(
             fields(&unknown, &card("commit=a", 2, 0)),
-            ["array.tasks: null 2", "lineage.commit: null \"a\""]
+            ["array.tasks: null 2?", "lineage: null {\"commit\":\"a\"}?"]
         );
         assert_eq!(fields(&unknown, &unknown), [""; 0]);
+        let single = Card { array: None, ..unknown.clone() };
+        assert_eq!(differences(&single, &unknown).first().map(|d| d.known), Some(true));
     }
 }

@@ -17,6 +17,7 @@ mod clients;
 mod doors;
 mod entitlement;
 mod habits;
+mod jobs;
 mod leftovers;
 mod numbers;
 mod policy_file;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
         policy_file::CASES,
         spank::CASES,
         run_card::CASES,
+        jobs::CASES,
         leftovers::CASES,
         updates::CASES,
         records::CASES,
