@@ -21,3 +21,4 @@ static const uint16_t HEADER_CORE_SPEC_THREAD = (uint16_t) CORE_SPEC_THREAD;
 static const uint64_t HEADER_CRON_JOB = (uint64_t) CRON_JOB;
 static const uint64_t HEADER_USE_DEFAULT_QOS = (uint64_t) USE_DEFAULT_QOS;
 static const uint16_t HEADER_KILL_JOB_BATCH = (uint16_t) KILL_JOB_BATCH;
+static const uint32_t HEADER_BATCH_SCRIPT = (uint32_t) SLURM_BATCH_SCRIPT;

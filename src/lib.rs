@@ -24,6 +24,7 @@ pub mod recorded;
 mod remedy;
 pub mod request;
 pub mod rules;
+pub mod run_card;
 #[cfg(feature = "plugin")]
 #[allow(unsafe_code, reason = "all of C is here")]
 pub mod slurm;

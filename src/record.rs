@@ -1,4 +1,5 @@
-//! The decision record: one line of JSON for every decision that is not a plain accept.
+//! The decision record: one line of JSON for every decision that is not a plain accept, and for every
+//! accepted submission that states a lineage.
 //!
 //! slurmctld writes it, `sluice replay` and `sluice status` read it. It holds what was decided and
 //! why, and enough of the request to be judged again; never the script, the environment or the

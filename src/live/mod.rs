@@ -5,6 +5,7 @@
 
 mod compare;
 mod draft;
+pub mod job;
 mod sacctmgr;
 mod scontrol;
 mod written;

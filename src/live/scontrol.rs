@@ -8,23 +8,24 @@ use super::{Node, Partition};
 use crate::request::TimeLimit;
 
 /// One record.
-struct Record<'t>(Vec<(&'t str, &'t str)>);
+pub(super) struct Record<'t>(Vec<(&'t str, &'t str)>);
 
 impl<'t> Record<'t> {
-    fn new(line: &'t str) -> Record<'t> {
-        let is_key =
-            |key: &str| !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    pub(super) fn new(line: &'t str) -> Record<'t> {
+        let is_key = |key: &str| {
+            !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'/')
+        };
         let pairs = line.split_whitespace().filter_map(|word| word.split_once('='));
         Record(pairs.filter(|(key, _)| is_key(key)).collect())
     }
 
     /// A value, `(null)` and `N/A` being none.
-    fn get(&self, key: &str) -> Option<&'t str> {
+    pub(super) fn get(&self, key: &str) -> Option<&'t str> {
         let found = self.0.iter().find(|(k, _)| *k == key).map(|(_, value)| *value);
         found.filter(|v| !v.is_empty() && *v != "(null)" && *v != "N/A")
     }
 
-    fn number(&self, key: &str) -> Option<u64> {
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
         self.get(key)?.parse().ok()
     }
 

@@ -31,6 +31,27 @@ pub fn pairs(text: &str) -> Vec<Pair> {
     split(text, ',').filter_map(pair).collect()
 }
 
+/// The pairs as a list that is read back as they are.
+pub fn list(pairs: &[Pair]) -> String {
+    let mut list = String::new();
+    for Pair { key, value } in pairs {
+        if !list.is_empty() {
+            list.push(',');
+        }
+        // `=` and outer blanks cannot be in a key, nor outer blanks in a value.
+        for (text, end) in [(key, "="), (value, "")] {
+            for c in text.chars() {
+                if matches!(c, ',' | ';' | '\\') {
+                    list.push('\\');
+                }
+                list.push(c);
+            }
+            list.push_str(end);
+        }
+    }
+    list
+}
+
 /// What is wrong with a list that a user gives: a part that is no pair, a key that stands twice.
 /// Reading it is more forgiving ([`pairs`]): a comment is written for people as well.
 pub fn check(text: &str) -> Result<(), String> {
@@ -55,7 +76,7 @@ fn pair(part: &str) -> Option<Pair> {
 }
 
 /// The lists that follow `lineage:` at the start of a comment's parts.
-fn in_comment(comment: &str) -> impl Iterator<Item = &str> {
+pub fn in_comment(comment: &str) -> impl Iterator<Item = &str> {
     split(comment, ';').filter_map(|part| {
         let (name, list) = part.split_once(':')?;
         name.trim().eq_ignore_ascii_case("lineage").then_some(list)
@@ -107,6 +128,14 @@ mod tests {
         assert_eq!(read("commit=,=7,seed,,"), []);
         assert_eq!(read(r"files=a\,b\\,seed=1"), [pair("files", r"a,b\"), pair("seed", "1")]);
         assert_eq!(read("end=a\\"), [pair("end", "a")]);
+    }
+
+    #[test]
+    fn a_list_of_pairs_is_read_back_as_they_are() {
+        let text = r"files=a\,b\\\\,note=x\;y=z,seed=1";
+        let all = pairs(text);
+        assert_eq!(all.len(), 3);
+        assert_eq!(pairs(&list(&all)), all);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 //! Slurm's rules (slurmd/common/fname.c): `%` and a letter is filled in, a width may stand between
 //! (`%4a`), `%%` is a percent sign, and one backslash anywhere switches all filling in off.
 
+/// The widest that Slurm pads a number (`MAX_WIDTH`, fname.c).
+const MAX_WIDTH: usize = 10;
+
 /// A path as the user gave it, relative to the working directory where it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogPath<'t>(&'t str);
@@ -58,6 +61,32 @@ impl<'t> LogPath<'t> {
             (false, false) if has('j') || has('J') => path.replaced(&['j', 'J'], |_| "%A_%a".to_owned()),
             (false, false) => path.with_ids(),
         }
+    }
+
+    /// The path with everything filled in: `value` says what stands for a letter, a number being
+    /// padded to the width that the user gave (`%4a`). A letter without a value stays as it is.
+    pub fn filled(self, value: impl Fn(char) -> Option<String>) -> String {
+        // Where a backslash switches filling in off, Slurm takes the backslashes away.
+        if self.is_literal() {
+            return self.0.replace('\\', "");
+        }
+        let part = |range| self.0.get(range).unwrap_or_default();
+        let (mut filled, mut from) = (String::with_capacity(self.0.len()), 0);
+        for (start, end, letter) in self.letters() {
+            let text = part(from..start);
+            filled.push_str(&text.replace("%%", "%"));
+            let spec = part(start..end);
+            let width = spec.trim_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0).min(MAX_WIDTH);
+            match value(letter) {
+                Some(number) if number.bytes().all(|b| b.is_ascii_digit()) => {
+                    filled.push_str(&format!("{number:0>width$}"));
+                }
+                Some(text) => filled.push_str(&text),
+                None => filled.push_str(spec),
+            }
+            from = end;
+        }
+        filled + &self.0.get(from..).unwrap_or_default().replace("%%", "%")
     }
 
     /// Each filled-in part: start and end in bytes, and its letter.
@@ -156,7 +185,29 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_path_is_filled_in() {
+        let filled = |text: &str| {
+            path(text).filled(|letter| match letter {
+                'A' => Some("120".to_owned()),
+                'a' => Some("7".to_owned()),
+                'x' => Some("my job".to_owned()),
+                _ => None,
+            })
+        };
+        assert_eq!(filled("cards/%A_%4a.json"), "cards/120_0007.json");
+        assert_eq!(filled("%x-%a-%q.json"), "my job-7-%q.json");
+        assert_eq!(filled("100%%_%a%%"), "100%_7%");
+        assert_eq!(filled("a\\_%A"), "a_%A");
+        assert_eq!(filled("%99a|%"), "0000000007|%");
+    }
+
     proptest! {
+        #[test]
+        fn any_path_is_filled_in_without_a_panic(text in "\\PC{0,24}") {
+            let _ = path(&text).filled(|_| Some("1".to_owned()));
+        }
+
         #[test]
         fn the_remedy_is_right_for_any_path(text in "[a-zA-Z%0-9./\\\\_-]{0,24}") {
             let fixed = path(&text).for_array();

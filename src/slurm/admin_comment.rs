@@ -4,6 +4,8 @@ use std::ffi::c_char;
 
 use super::reference::Reference;
 use super::strings;
+use crate::recorded::{JUSTIFIED, LINEAGE, MARK, REFERENCE};
+use crate::request::{Request, lineage};
 use crate::verdict::{Outcome, Verdict};
 use crate::words;
 
@@ -11,8 +13,9 @@ use crate::words;
 /// database.
 const BYTES: usize = 200;
 
-/// What to add for an accepted submission; `None` where there is nothing to say.
-pub fn text(verdict: &Verdict, reference: Reference) -> Option<String> {
+/// What to add for an accepted submission; `None` where there is nothing to say. A lineage alone is
+/// nothing to say: it is in the decision record, and in the job's own run card.
+pub fn text(verdict: &Verdict, lineage: Option<&str>, reference: Reference) -> Option<String> {
     let edits: Vec<String> = verdict.edits_to_make().map(ToString::to_string).collect();
     let lifted = |wanted: fn(&Outcome) -> bool| {
         let rules: Vec<&str> =
@@ -30,16 +33,26 @@ pub fn text(verdict: &Verdict, reference: Reference) -> Option<String> {
     }
     if !justified.is_empty() {
         let reason = verdict.justification.as_deref().map(words::shown).unwrap_or_default();
-        parts.push(format!("{justified} justified: {reason}"));
+        parts.push(format!("{justified}{JUSTIFIED}{reason}"));
     }
     if parts.is_empty() {
         return None;
     }
-    let end = format!(" (ref {reference})");
-    let mut text: String =
-        format!("sluice: {}", parts.join("; ")).chars().map(|c| if c.is_ascii() { c } else { '?' }).collect();
+    let end = format!("{REFERENCE}{reference})");
+    let ascii = |text: &str| text.chars().map(|c| if c.is_ascii() { c } else { '?' }).collect::<String>();
+    let mut text = ascii(&format!("{MARK}{}", parts.join("; ")));
     text.truncate(BYTES.saturating_sub(end.len()));
-    Some(text + &end)
+    // Last, so that it is what gives way; half a lineage would be a wrong one.
+    let lineage = lineage.map(|list| format!("; {LINEAGE}{list}")).filter(|list| {
+        list.is_ascii() && text.len().saturating_add(list.len()).saturating_add(end.len()) <= BYTES
+    });
+    Some(text + &lineage.unwrap_or_default() + &end)
+}
+
+/// The lineage of a request as one list, in the form that `--lineage` takes.
+pub fn lineage(request: &Request<'_>) -> Option<String> {
+    let pairs = request.lineage_pairs();
+    (!pairs.is_empty()).then(|| lineage::list(&pairs))
 }
 
 /// Adds `text` to the comment, once: in a federation the hook sees its own job again.
@@ -68,13 +81,22 @@ mod tests {
         };
         let reference = Reference::next();
         assert_eq!(
-            text(&verdict, reference),
+            text(&verdict, None, reference),
             Some(format!("sluice: filled in --cpus-per-gpu=4 (ref {reference})"))
         );
+        assert_eq!(
+            text(&verdict, Some("commit=4f2a,seed=7"), reference),
+            Some(format!(
+                "sluice: filled in --cpus-per-gpu=4; lineage: commit=4f2a,seed=7 (ref {reference})"
+            ))
+        );
+        for too_much in ["x".repeat(200), "config=\u{fc}".to_owned()] {
+            assert_eq!(text(&verdict, Some(&too_much), reference), text(&verdict, None, reference));
+        }
         verdict.edits =
             vec![PlannedEdit { rule: "qos-entitlement", edit: Edit::Qos("q\u{e9}".repeat(500)), made: true }];
-        let long = text(&verdict, reference).unwrap();
+        let long = text(&verdict, Some("commit=4f2a"), reference).unwrap();
         assert!(long.len() <= BYTES && long.is_ascii() && long.ends_with(')'));
-        assert_eq!(text(&Verdict::default(), reference), None);
+        assert_eq!(text(&Verdict::default(), Some("commit=4f2a"), reference), None);
     }
 }

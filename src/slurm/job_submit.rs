@@ -53,7 +53,7 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
     let Some(policy) = snapshot::current() else { return SLURM_SUCCESS };
     let started = Instant::now();
     counters::submission();
-    let (verdict, reference, answer) = {
+    let (verdict, lineage, reference, answer) = {
         // SAFETY: slurmctld's own, complete and unchanged while this block lasts.
         let description = unsafe { job_desc::read(desc) };
         if let Some(field) = description.too_long() {
@@ -71,7 +71,9 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
         if verdict.accepts() {
             accepted(&policy, &request, &cluster, clock::today());
         }
-        if verdict.is_plain() {
+        let lineage = admin_comment::lineage(&request);
+        // A lineage is there to be found again, also of a job that nothing else is to be said of.
+        if verdict.is_plain() && (lineage.is_none() || request.test_only) {
             decision::confirm(&verdict, &policy.site, err_msg);
             return SLURM_SUCCESS;
         }
@@ -87,11 +89,11 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
             started,
         };
         let answer = decision.settle(err_msg);
-        (verdict, reference, answer)
+        (verdict, lineage, reference, answer)
     };
     if verdict.accepts() {
         // SAFETY: everything borrowed from the description ended with the block above.
-        unsafe { write_edits(&mut *desc, &verdict, reference) };
+        unsafe { write_edits(&mut *desc, &verdict, lineage.as_deref(), reference) };
     }
     answer
 }
@@ -100,7 +102,12 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
 ///
 /// # Safety
 /// The description is slurmctld's own and nothing borrows from it.
-unsafe fn write_edits(desc: &mut job_desc_msg_t, verdict: &Verdict, reference: Reference) {
+unsafe fn write_edits(
+    desc: &mut job_desc_msg_t,
+    verdict: &Verdict,
+    lineage: Option<&str>,
+    reference: Reference,
+) {
     let edits: Vec<&Edit> = verdict.edits_to_make().collect();
     for edit in edits {
         // SAFETY: by the caller's promise.
@@ -108,7 +115,7 @@ unsafe fn write_edits(desc: &mut job_desc_msg_t, verdict: &Verdict, reference: R
             log::error(&format!("could not fill in {edit} ref={reference}"));
         }
     }
-    if let Some(text) = admin_comment::text(verdict, reference) {
+    if let Some(text) = admin_comment::text(verdict, lineage, reference) {
         // SAFETY: by the caller's promise.
         unsafe { admin_comment::append(&mut desc.admin_comment, &text) };
     }

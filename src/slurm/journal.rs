@@ -204,7 +204,8 @@ impl Journal {
     }
 }
 
-/// Puts a file of this text in the place of the one at `path`, in one step.
+/// Puts a file of this text in the place of the one at `path`, in one step. Where that fails nothing is
+/// left behind, and the old file stays.
 pub fn replace(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let new = path.with_file_name(format!("{name}.new"));
@@ -215,9 +216,14 @@ pub fn replace(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     let mut file = options.open(&new)?;
     // The mode that was given went through slurmctld's umask.
     let set = std::os::unix::fs::PermissionsExt::from_mode(mode);
-    file.set_permissions(set)?;
-    file.write_all(text.as_bytes())?;
-    fs::rename(&new, path)
+    let written = file
+        .set_permissions(set)
+        .and_then(|()| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&new, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    written
 }
 
 /// Seconds since 1970.

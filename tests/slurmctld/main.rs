@@ -18,10 +18,12 @@ mod differential;
 mod doors;
 mod entitlement;
 mod habits;
+mod jobs;
 mod leftovers;
 mod numbers;
 mod policy_file;
 mod records;
+mod run_card;
 mod shared;
 mod spank;
 mod submission;
@@ -54,6 +56,8 @@ fn main() -> ExitCode {
         numbers::CASES,
         policy_file::CASES,
         spank::CASES,
+        run_card::CASES,
+        jobs::CASES,
         leftovers::CASES,
         updates::CASES,
         records::CASES,

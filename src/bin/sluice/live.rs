@@ -4,6 +4,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use sluice::live::job::{self, Job};
 use sluice::live::{self, Live};
 
 use crate::{Failure, output};
@@ -48,6 +49,43 @@ pub fn config() -> Result<String, Failure> {
     Ok(run("scontrol", &["show", "config"])?)
 }
 
+/// What slurmctld and accounting say of a job: of an array or a heterogeneous job, all of it.
+///
+/// # Errors
+/// Neither answers, or both say that there is no such job.
+pub fn jobs(id: &str) -> Result<Vec<Job>, Failure> {
+    let queue = run("scontrol", &["--all", "show", "job", id]).map(|text| job::scontrol_jobs(&text));
+    let books = accounted(id);
+    let (mut jobs, books) = match (queue, books) {
+        (Ok(jobs), books) => (jobs, books.unwrap_or_default()),
+        (Err(_), Ok(books)) if !books.is_empty() => (Vec::new(), books),
+        (Err(Refused::Answer(words)), books) if words.contains("Invalid job id") => {
+            let where_else = if books.is_ok() { "nor does accounting" } else { "and there is no accounting" };
+            return Err(format!("no such job: slurmctld knows no job {id}, {where_else}"));
+        }
+        (Err(refused), _) => return Err(refused.into()),
+    };
+    let mut more = books;
+    for job in &mut jobs {
+        if let Some(at) = more.iter().position(|other| other.card.job == job.card.job) {
+            *job = std::mem::take(job).or(more.remove(at));
+        }
+    }
+    jobs.append(&mut more);
+    if jobs.is_empty() { Err(format!("no such job: {id}")) } else { Ok(jobs) }
+}
+
+/// What accounting says of a job.
+fn accounted(id: &str) -> Result<Vec<Job>, Refused> {
+    let fields = job::known_fields(&run("sacct", &["--helpformat"])?);
+    // Nothing that a user has written before now can hold it.
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let separator = format!("|{:x}{:x}|", since_1970.as_nanos(), std::process::id());
+    let format = fields.join(",");
+    let arguments = ["-n", "-p", "-X", "--delimiter", &separator, "--format", &format, "-j", id];
+    Ok(job::sacct_jobs(&run("sacct", &arguments)?, &fields, &separator))
+}
+
 /// Why there is no answer.
 #[derive(Debug)]
 enum Refused {
@@ -73,6 +111,8 @@ fn run_within(command: &str, arguments: &[&str], patience: Duration) -> Result<S
     let failed = |what: String| Refused::Command(format!("cannot ask the cluster: {what}"));
     let mut child = Command::new(command)
         .args(arguments)
+        // Times as seconds since 1970, whatever the user likes to read.
+        .env("SLURM_TIME_FORMAT", "%s")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod compare;
 mod explain;
 #[cfg(test)]
 mod generated;
 mod init;
+mod job;
 mod live;
 mod options;
 mod output;
@@ -48,6 +50,8 @@ fn main() -> ExitCode {
         Verb::Show(verb) => show::run(&options.common, verb),
         Verb::Init(verb) => init::run(verb),
         Verb::Status(verb) => status::run(&options.common, verb),
+        Verb::Job(verb) => job::run(&options.common, verb),
+        Verb::Compare(verb) => compare::run(&options.common, verb),
         Verb::Explain(verb) => explain::run(&verb.rules),
     };
     match result {

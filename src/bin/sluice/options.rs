@@ -43,6 +43,8 @@ pub enum Verb {
     Show(Show),
     Init(Init),
     Status(Status),
+    Job(Job),
+    Compare(Compare),
     Explain(Explain),
 }
 
@@ -147,6 +149,33 @@ pub struct Status {
     /// StateSaveLocation [default: what `scontrol show config` says]
     #[arg(long, value_name = "DIR")]
     pub state_dir: Option<PathBuf>,
+}
+
+/// Show a job: requested and actual shape, what was recorded, whose doing its state is
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Asks scontrol and sacct. The state of a job that waits or is over is the scheduler's doing, the\n\
+                        job's own, or cannot be told; the fact that decides it is named. Exits 0, or 2 if there is\n\
+                        no such job.\n\n\
+                        Examples:\n  sluice job 123\n  sluice job 123_4\n  sluice job --format=json 123+1"
+)]
+pub struct Job {
+    /// 123, a task of an array 123_4, a component 123+1
+    #[arg(value_name = "JOBID")]
+    pub job: String,
+}
+
+/// List every difference of two jobs in shape and lineage
+#[derive(Debug, Args)]
+#[command(after_help = "Exits 0 if there is none, 1 if there is one, 2 if a job cannot be found.\n\n\
+                        Examples:\n  sluice compare 123 124\n  sluice compare 123_0 run-card-99.json")]
+pub struct Compare {
+    /// A job's id, or the file of a run card
+    #[arg(value_name = "JOB")]
+    pub first: String,
+    /// A job's id, or the file of a run card
+    #[arg(value_name = "JOB")]
+    pub second: String,
 }
 
 /// Explain a rule: what it holds, why, an example, the fix

@@ -35,6 +35,15 @@ pub fn line(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
 }
 
+/// Seconds since 1970 by the clock on the wall here.
+pub fn time(seconds: u64) -> String {
+    let stamp = i64::try_from(seconds).ok().and_then(|s| jiff::Timestamp::from_second(s).ok());
+    match stamp {
+        Some(stamp) => stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%F %T %Z").to_string(),
+        None => seconds.to_string(),
+    }
+}
+
 /// Says something about the command itself.
 pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "sluice: {text}");

@@ -6,7 +6,7 @@ use sluice::live;
 use sluice::status::{self, Source, Status};
 
 use crate::options::{self, Common, Format};
-use crate::output::{Style, line, styled};
+use crate::output::{Style, line, styled, time};
 use crate::policy_file::reason;
 use crate::{Exit, Failure, output};
 
@@ -110,14 +110,5 @@ fn print(status: &Status) {
     line(&format!("{} records to {}, {} lost", records.written, records.target, records.dropped));
     if let Some(error) = &records.error {
         line(&styled(Style::Red, &format!("records cannot be written: {error}")));
-    }
-}
-
-/// Seconds since 1970 by the clock on the wall here.
-fn time(seconds: u64) -> String {
-    let stamp = i64::try_from(seconds).ok().and_then(|s| jiff::Timestamp::from_second(s).ok());
-    match stamp {
-        Some(stamp) => stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%F %T %Z").to_string(),
-        None => seconds.to_string(),
     }
 }

@@ -4,12 +4,13 @@ use once_cell::sync::OnceCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::marker::PhantomData;
 
+use super::child::User;
 use crate::request::description::NO_VAL;
 use crate::slurm::api::symbol;
 use crate::slurm::sys::{self, spank_context, spank_item, spank_option};
 
-/// Bytes of a variable's value that are looked at. No index is that long.
-const VALUE: usize = 64;
+/// Bytes of a variable's value that are looked at: no option's text is longer.
+const VALUE: usize = super::options::MOST + 1;
 
 /// Prototypes of spank.h, the same from 20.11 to 26.05; `spank_err_t` is an `int` in all of them.
 #[derive(Debug)]
@@ -125,18 +126,59 @@ impl Spank<'_> {
 
     /// On a node: the place of this step's job in its array.
     pub fn array_task_id(&self) -> Option<u32> {
-        let mut id: u32 = NO_VAL;
+        self.number(sys::S_JOB_ARRAY_TASK_ID).filter(|&id| id < NO_VAL)
+    }
+
+    /// On a node, and in srun once it has one: the job's id.
+    pub fn job_id(&self) -> Option<u32> {
+        self.number(sys::S_JOB_ID).filter(|&id| id < NO_VAL)
+    }
+
+    /// On a node: whether this is the step that runs a batch script. Of a job there is one, on its first
+    /// node.
+    pub fn is_batch(&self) -> bool {
+        self.number(sys::S_JOB_STEPID) == Some(sys::HEADER_BATCH_SCRIPT)
+    }
+
+    /// On a node, when a task has ended: what `wait` said of it.
+    pub fn exit_status(&self) -> Option<u32> {
+        // A plain `int *`, as wide as the others and never negative.
+        self.number(sys::S_TASK_EXIT_STATUS)
+    }
+
+    /// On a node: whom the job runs as.
+    pub fn user(&self) -> Option<User> {
         let get = functions().get_item?;
-        // SAFETY: the handle is SPANK's own; this item is a `uint32_t *` (spank.h).
-        let answer = unsafe { get(self.handle, sys::S_JOB_ARRAY_TASK_ID, &raw mut id) };
-        (answer == 0 && id < NO_VAL).then_some(id)
+        let (uid, gid) = (self.number(sys::S_JOB_UID)?, self.number(sys::S_JOB_GID)?);
+        let (mut groups, mut count): (*mut u32, c_int) = (std::ptr::null_mut(), 0);
+        // SAFETY: the handle is SPANK's own; this item is a `gid_t **` and an `int *` (spank.h).
+        let answer =
+            unsafe { get(self.handle, sys::S_JOB_SUPPLEMENTARY_GIDS, &raw mut groups, &raw mut count) };
+        let count = usize::try_from(count).unwrap_or(0);
+        let groups = if answer != 0 || groups.is_null() || count == 0 {
+            vec![gid]
+        } else {
+            // SAFETY: so many numbers, of slurmstepd's own, which stay as they are.
+            unsafe { std::slice::from_raw_parts(groups, count) }.to_vec()
+        };
+        Some(User { uid, gid, groups })
+    }
+
+    /// An item that is a number of 32 bits.
+    fn number(&self, item: spank_item) -> Option<u32> {
+        let mut number: u32 = NO_VAL;
+        let get = functions().get_item?;
+        // SAFETY: the handle is SPANK's own; the items that are asked for above are a `uint32_t *`, a
+        // `uid_t *`, a `gid_t *` or an `int *` (spank.h).
+        let answer = unsafe { get(self.handle, item, &raw mut number) };
+        (answer == 0).then_some(number)
     }
 
     /// On a node: a variable of the job's environment, as far as it fits; `None` where it is unset
     /// or empty.
     pub fn getenv(&self, name: &CStr) -> Option<String> {
-        let mut value = [0_u8; VALUE];
         let get = functions().getenv?;
+        let mut value = vec![0_u8; VALUE];
         // SAFETY: the handle is SPANK's own; the buffer has that many bytes and ends with NUL,
         // whatever the answer is: what is too long is cut.
         unsafe { get(self.handle, name.as_ptr(), value.as_mut_ptr().cast(), VALUE as c_int) };

@@ -10,6 +10,7 @@ use std::ffi::{CString, c_int};
 use super::api::{self, Spank};
 use super::compile;
 use super::options::{self, Carried, OPTIONS};
+use super::run_card;
 use crate::request::description::SPANK_ENV;
 
 /// What sbatch and salloc put before an entry when they copy it into the job's environment, and
@@ -30,6 +31,17 @@ pub fn init(spank: &Spank<'_>) {
     }
     forget(&format!("{COPY}{SPANK_ENV}"));
     compile::register(spank);
+    run_card::before_submission();
+}
+
+/// When srun has a job.
+pub fn granted(spank: &Spank<'_>) {
+    run_card::start_of_srun(spank);
+}
+
+/// When the client ends.
+pub fn exit() {
+    run_card::end_of_client();
 }
 
 /// Puts what was given where the hook reads it. Once for each component of the job.

@@ -18,7 +18,7 @@ use crate::words::shown;
 const INDEX: c_int = 100;
 /// The variable in which Slurm hands the option on; where `--export` leaves out its other copy, it is
 /// the only one that reaches the node.
-const HANDED_ON: &CStr = c"SLURM_SPANK__SLURM_SPANK_OPTION_sluice_compile";
+pub const HANDED_ON: &CStr = c"SLURM_SPANK__SLURM_SPANK_OPTION_sluice_compile";
 
 /// What was given: [`Choice`] as a number, 0 for nothing.
 static GIVEN: AtomicU8 = AtomicU8::new(0);
@@ -75,6 +75,16 @@ unsafe extern "C" fn take(_: c_int, text: *const c_char, remote: c_int) -> c_int
         0
     };
     guard::run("--compile", || 0, take)
+}
+
+/// What it comes to, for the run card: `on` or `off` where it was said or the QoS says it. `handed_on`
+/// is what Slurm handed on where it kept the option itself.
+pub fn mode(handed_on: Option<&str>, qos: Option<&str>, policy: &NodePolicy) -> Option<&'static str> {
+    match Choice::given().or_else(|| Choice::of(handed_on?)) {
+        Some(Choice::On) => Some("on"),
+        Some(Choice::Off) => Some("off"),
+        None => qos.is_some_and(|qos| policy.is_short(qos)).then_some("off"),
+    }
 }
 
 /// In slurmstepd, before the tasks start: sets the variables. What is asked for goes before what

@@ -1,6 +1,6 @@
 //! The SPANK side: the same `.so` in plugstack.conf.
 //!
-//! Options for users and one check on nodes; nothing here decides, for a user can go around it.
+//! Options for users, a check and a record on nodes; nothing here decides, for a user can go around it.
 //! Whatever goes wrong, each entry point answers "all is well": a failing one keeps clients from
 //! submitting and drains nodes. Who runs where:
 //!
@@ -12,11 +12,14 @@
 
 mod api;
 mod arguments;
+mod child;
 mod client;
 mod compile;
+mod job;
 mod node;
 mod node_policy;
 mod options;
+mod run_card;
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -91,4 +94,59 @@ pub unsafe extern "C" fn slurm_spank_task_init(
         SLURM_SUCCESS
     };
     guard::run("slurm_spank_task_init", || SLURM_SUCCESS, task)
+}
+
+/// Called in slurmstepd when a task has ended.
+///
+/// # Safety
+/// As for [`slurm_spank_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slurm_spank_task_exit(
+    handle: *mut c_void,
+    _argc: c_int,
+    _argv: *const *const c_char,
+) -> c_int {
+    let ended = || {
+        // SAFETY: by the interface.
+        node::task_ended(&unsafe { Spank::new(handle) });
+        SLURM_SUCCESS
+    };
+    guard::run("slurm_spank_task_exit", || SLURM_SUCCESS, ended)
+}
+
+/// Called in srun when it has a job, before it starts anything.
+///
+/// # Safety
+/// As for [`slurm_spank_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slurm_spank_local_user_init(
+    handle: *mut c_void,
+    _argc: c_int,
+    _argv: *const *const c_char,
+) -> c_int {
+    let granted = || {
+        // SAFETY: by the interface.
+        client::granted(&unsafe { Spank::new(handle) });
+        SLURM_SUCCESS
+    };
+    guard::run("slurm_spank_local_user_init", || SLURM_SUCCESS, granted)
+}
+
+/// Called in clients and in slurmstepd when they end.
+///
+/// # Safety
+/// As for [`slurm_spank_init`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn slurm_spank_exit(
+    _handle: *mut c_void,
+    _argc: c_int,
+    _argv: *const *const c_char,
+) -> c_int {
+    let exit = || {
+        if api::context() == Context::Client {
+            client::exit();
+        }
+        SLURM_SUCCESS
+    };
+    guard::run("slurm_spank_exit", || SLURM_SUCCESS, exit)
 }

@@ -1,5 +1,5 @@
-//! On nodes, in slurmstepd: `--compile`, and a task of an array whose own index contradicts its place
-//! is stopped.
+//! On nodes, in slurmstepd: `--compile`, the run card of a batch job, and a task of an array whose own
+//! index contradicts its place is stopped.
 //!
 //! Two tasks that believe to be the same one write over each other's results and leave another
 //! undone. Nothing here can fail a node: whatever is not known is let pass.
@@ -9,8 +9,8 @@ use std::ffi::{CString, c_int};
 
 use super::api::{self, Spank};
 use super::arguments::Arguments;
-use super::compile;
 use super::node_policy::NodePolicy;
+use super::{compile, run_card};
 use crate::words::shown;
 
 /// The exit code of a task that is stopped.
@@ -39,6 +39,20 @@ pub fn post_opt(spank: &Spank<'_>) {
 
 /// Does not return where the task must not start.
 pub fn task(spank: &Spank<'_>) {
+    stop(spank);
+    if let Some((_, policy)) = STEP.get() {
+        run_card::start_of_batch(spank, policy);
+    }
+}
+
+/// When a task has ended.
+pub fn task_ended(spank: &Spank<'_>) {
+    if let Some((_, policy)) = STEP.get() {
+        run_card::end_of_batch(spank, policy);
+    }
+}
+
+fn stop(spank: &Spank<'_>) {
     let Some(task) = spank.array_task_id() else { return };
     for name in STEP.get().into_iter().flat_map(|(names, _)| names) {
         if let Some(line) = spank.getenv(name).and_then(|v| contradiction(&name.to_string_lossy(), &v, task))

@@ -1,4 +1,4 @@
-//! `--justify` and `--lineage`: what they take, and what was given.
+//! `--justify`, `--lineage` and `--run-card`: what they take, and what was given.
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,43 +6,60 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::api;
 use crate::request::description::{JUSTIFY_ENV, LINEAGE_ENV};
 use crate::request::lineage;
+use crate::run_card;
 use crate::slurm::guard;
 use crate::slurm::sys::spank_option;
 
 /// Bytes of a value. slurmctld keeps it for the life of the job.
-const MOST: usize = 4096;
+pub const MOST: usize = 4096;
 
-/// An option whose text goes to the hook.
+/// The entry in which `--run-card` travels; the hook has no use for it.
+pub const RUN_CARD_ENV: &str = "SLUICE_RUN_CARD";
+
+/// An option whose text travels with the job.
 pub struct Carried {
     /// `--NAME`.
     name: &'static CStr,
     argument: &'static CStr,
+    /// What is meant where the option stands alone; `None` where it must not.
+    alone: Option<&'static str>,
     usage: &'static CStr,
     /// The entry in which the hook reads it.
     entry: &'static str,
     /// What else is wrong with a line of text.
     check: fn(&str) -> Result<(), String>,
-    /// How to say the same without the option.
+    /// What to do without the option.
     instead: &'static str,
 }
 
 /// In the order of [`VALUES`].
-pub static OPTIONS: [Carried; 2] = [
+pub static OPTIONS: [Carried; 3] = [
     Carried {
         name: c"justify",
         argument: c"TEXT",
+        alone: None,
         usage: c"why this job has to ask for what the policy refuses; the reason is recorded",
         entry: JUSTIFY_ENV,
         check: |_| Ok(()),
-        instead: "justify: ...",
+        instead: "use --comment='justify: ...'",
     },
     Carried {
         name: c"lineage",
         argument: c"KEY=VALUE,...",
+        alone: None,
         usage: c"what the result comes from: commit, config, seed ...",
         entry: LINEAGE_ENV,
         check: lineage::check,
-        instead: "lineage: KEY=VALUE,...",
+        instead: "use --comment='lineage: KEY=VALUE,...'",
+    },
+    Carried {
+        name: c"run-card",
+        argument: c"PATH",
+        alone: Some(run_card::FILE),
+        usage: c"what the job asked for, got and came to, as JSON (run-card-%j.json)",
+        entry: RUN_CARD_ENV,
+        check: |_| Ok(()),
+        instead: "sluice job tells the same",
     },
 ];
 
@@ -52,6 +69,13 @@ static VALUES: Mutex<[Option<CString>; OPTIONS.len()]> = Mutex::new([const { Non
 
 fn values() -> MutexGuard<'static, [Option<CString>; OPTIONS.len()]> {
     VALUES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What was given of the option that travels in this entry.
+pub fn value(entry: &str) -> Option<String> {
+    let given = given();
+    let (_, value) = given.iter().find(|(option, _)| option.entry == entry)?;
+    value.as_ref()?.to_str().ok().map(str::to_owned)
 }
 
 /// The options with what was given of them.
@@ -66,7 +90,7 @@ impl Carried {
             name: self.name.as_ptr().cast_mut(),
             arginfo: self.argument.as_ptr().cast_mut(),
             usage: self.usage.as_ptr().cast_mut(),
-            has_arg: 1,
+            has_arg: if self.alone.is_some() { 2 } else { 1 },
             val: index,
             cb: Some(take),
         }
@@ -80,7 +104,7 @@ impl Carried {
     /// The variable, and the entry, in which Slurm hands the option on: to commands within the job
     /// as well (`_opt_env_name`, plugstack.c).
     pub fn handed_on(&self) -> String {
-        format!("_SLURM_SPANK_OPTION_sluice_{}", self.name())
+        format!("_SLURM_SPANK_OPTION_sluice_{}", self.name().replace('-', "_"))
     }
 
     fn name(&self) -> &'static str {
@@ -90,6 +114,11 @@ impl Carried {
     /// The text, where it is one to carry.
     fn accept(&self, text: &CStr) -> Result<CString, String> {
         let name = self.name();
+        let text = match self.alone {
+            // Slurm gives an empty text, or none, where there is no argument.
+            Some(alone) if text.is_empty() => &CString::new(alone).unwrap_or_default(),
+            _ => text,
+        };
         let Ok(line) = text.to_str() else { return Err(format!("--{name} is not UTF-8 text")) };
         if line.trim().is_empty() {
             let argument = self.argument.to_string_lossy();
@@ -111,14 +140,14 @@ impl Carried {
 unsafe extern "C" fn take(index: c_int, text: *const c_char, remote: c_int) -> c_int {
     let take = || {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
-        let Some(option) = OPTIONS.get(index).filter(|_| remote == 0 && !text.is_null()) else { return 0 };
-        // SAFETY: NUL-terminated text, by SPANK's interface.
-        let text = unsafe { CStr::from_ptr(text) };
+        let Some(option) = OPTIONS.get(index).filter(|_| remote == 0) else { return 0 };
+        // SAFETY: NULL or NUL-terminated text, by SPANK's interface.
+        let text = if text.is_null() { c"" } else { unsafe { CStr::from_ptr(text) } };
         let accepted = if api::has_job_environment() {
             option.accept(text)
         } else {
             let (name, instead) = (option.name(), option.instead);
-            Err(format!("this command does not hand --{name} on; use --comment='{instead}'"))
+            Err(format!("this command does not hand --{name} on; {instead}"))
         };
         match accepted {
             Ok(text) => {
@@ -171,6 +200,20 @@ mod tests {
         assert_eq!(lineage(r"commit=4f2a,config=a\,b.yaml,seed=7"), "ok");
         assert_eq!(lineage(""), "--lineage is empty; it takes --lineage=KEY=VALUE,...");
         assert!(lineage("commit").starts_with("--lineage: commit is no KEY=VALUE"));
+    }
+
+    #[test]
+    fn a_run_card_needs_no_path() {
+        let run_card = |text: &str| {
+            let option = OPTIONS.iter().find(|o| o.name() == "run-card").unwrap();
+            option.accept(&CString::new(text).unwrap()).map(|t| t.into_string().unwrap())
+        };
+        assert_eq!(run_card(""), Ok("run-card-%j.json".to_owned()));
+        assert_eq!(run_card("cards/%A_%a.json"), Ok("cards/%A_%a.json".to_owned()));
+        assert_eq!(run_card(" "), Err("--run-card is empty; it takes --run-card=PATH".to_owned()));
+        assert!(run_card("a\n").is_err());
+        let option = OPTIONS.iter().find(|o| o.name() == "run-card").unwrap();
+        assert_eq!(option.handed_on(), "_SLURM_SPANK_OPTION_sluice_run_card");
     }
 
     #[test]
