@@ -20,6 +20,8 @@ pub mod policy_test;
 pub mod record;
 pub mod recorded;
 mod remedy;
+#[cfg(feature = "cli")]
+pub mod replay;
 pub mod request;
 pub mod rules;
 #[cfg(feature = "plugin")]

@@ -16,6 +16,14 @@ pub fn justified(admin_comment: &str) -> impl Iterator<Item = &str> {
     rules.split(',').filter(|r| !r.is_empty())
 }
 
+/// The reason that lifted them, as far as the comment had room for it.
+pub fn reason(admin_comment: &str) -> Option<&str> {
+    let (_, part) = admin_comment.split_once(MARK)?;
+    let (_, reason) = part.split_once(JUSTIFIED)?;
+    let reason = reason.rsplit_once(" (ref ").map_or(reason, |(reason, _)| reason).trim();
+    Some(reason.strip_prefix('\'').map_or(reason, |r| r.strip_suffix('\'').unwrap_or(r)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +38,16 @@ mod tests {
             "sluice: filled in --requeue; exempt from wrap; exclusive,array-logs justified: x (ref 1)";
         assert_eq!(rules(comment), ["exclusive", "array-logs"]);
         assert_eq!(rules("note; sluice: exclusive justified: x (ref 1)"), ["exclusive"]);
+    }
+
+    #[test]
+    fn the_reason_is_read_back() {
+        let of = |reason: &str| {
+            super::reason(&format!("sluice: exclusive justified: {reason} (ref 1)")).map(str::to_owned)
+        };
+        assert_eq!(of("'needs all of the node'").as_deref(), Some("needs all of the node"));
+        assert_eq!(of("needed").as_deref(), Some("needed"));
+        assert_eq!(reason("sluice: filled in --requeue (ref 1)"), None);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod options;
 mod output;
 mod people;
 mod policy_file;
+mod replay;
 mod show;
 mod slurm;
 mod status;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Verb::Validate(verb) => validate::run(&options.common, verb),
         Verb::Show(verb) => show::run(&options.common, verb),
         Verb::Init(verb) => init::run(verb),
+        Verb::Replay(verb) => replay::run(&options.common, verb),
         Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Explain(verb) => explain::run(&verb.rules),
     };
