@@ -83,9 +83,15 @@ pub struct Judged {
     pub words: Vec<(usize, String)>,
 }
 
-/// Judges a submission as of the day it was made.
-pub fn judged(policy: &Policy, rules: &Rules, past: &Past, day: Date) -> Judged {
-    let cluster = Accounted(&past.effective);
+/// Judges a submission as of the day it was made. `is_array`: whether a job is known as an array.
+pub fn judged(
+    policy: &Policy,
+    rules: &Rules,
+    past: &Past,
+    day: Date,
+    is_array: &dyn Fn(u32) -> Option<bool>,
+) -> Judged {
+    let cluster = Accounted { effective: &past.effective, is_array, at_worst: false };
     let proved = judge_past(policy, &past.least, &cluster, day);
     let mut all = Judged { marks: Vec::new(), words: Vec::new() };
     for finding in &proved.findings {
@@ -105,7 +111,10 @@ pub fn judged(policy: &Policy, rules: &Rules, past: &Past, day: Date) -> Judged 
         let lot = if past.partial { Lot::CannotTell } else { Lot::Edited };
         all.add(rule, lot, false, None);
     }
-    if let Some(most) = &past.most {
+    let asks_for_qos = || policy.rules.iter().any(|r| r.info.name == "short-job");
+    if past.most.is_some() || asks_for_qos() {
+        let most = past.most.as_ref().unwrap_or(&past.least);
+        let cluster = Accounted { at_worst: true, ..cluster };
         all.take_possible(rules, &judge_past(policy, most, &cluster, day));
     }
     if past.partial {
@@ -176,32 +185,37 @@ fn lot(outcome: &Outcome) -> Option<Lot> {
 }
 
 /// What accounting knows of the cluster: that this job ran as it did.
-struct Accounted<'a>(&'a Effective);
+struct Accounted<'a> {
+    effective: &'a Effective,
+    is_array: &'a dyn Fn(u32) -> Option<bool>,
+    /// What is unknown is as a rule would have it to complain.
+    at_worst: bool,
+}
 
 impl Cluster for Accounted<'_> {
     fn default_partition(&self) -> Option<Cow<'_, str>> {
-        self.0.partition.as_deref().map(Into::into)
+        self.effective.partition.as_deref().map(Into::into)
     }
     fn reservation_partition(&self, _: &str) -> Option<String> {
-        self.0.partition.clone()
+        self.effective.partition.clone()
     }
     fn user_name(&self, _: u32) -> Option<String> {
-        self.0.user.clone()
+        self.effective.user.clone()
     }
     fn default_account(&self, _: u32) -> Option<String> {
-        self.0.account.clone()
+        self.effective.account.clone()
     }
     // Slurm charged the account, so the user had an association with it.
     fn has_association(&self, _: u32, account: &str) -> Option<bool> {
-        self.0.account.as_deref().filter(|a| a.eq_ignore_ascii_case(account)).map(|_| true)
+        self.effective.account.as_deref().filter(|a| a.eq_ignore_ascii_case(account)).map(|_| true)
     }
     fn default_qos(&self, _: u32, _: Option<&str>, _: Option<&str>) -> Option<String> {
-        self.0.qos.clone()
+        self.effective.qos.clone()
     }
     fn may_use_qos(&self, _: u32, _: Option<&str>, _: Option<&str>, _: &str) -> Option<bool> {
-        None
+        self.at_worst.then_some(true)
     }
-    fn is_array(&self, _: u32) -> Option<bool> {
-        None
+    fn is_array(&self, job_id: u32) -> Option<bool> {
+        (self.is_array)(job_id)
     }
 }

@@ -79,12 +79,9 @@ pub struct Effective {
     pub qos: Option<String>,
 }
 
-/// Rules that ask for what no source tells, with the reason.
-pub const NEVER_TOLD: [(&str, &str); 3] = [
-    ("short-job", "which QoS a user may use is not in accounting"),
-    ("dependency", "whether a job that is waited for is an array is not looked up"),
-    ("duplicate-submission", "scripts and arguments of earlier jobs are not in accounting"),
-];
+/// A rule that asks for what no source tells, with the reason.
+pub const NEVER_TOLD: [(&str, &str); 1] =
+    [("duplicate-submission", "scripts and arguments of earlier jobs are not in accounting")];
 
 /// Small numbers for names, so that counting a job copies no text.
 #[derive(Clone, Debug, Default)]

@@ -113,6 +113,13 @@ pub struct Seen {
 }
 
 impl Seen {
+    /// Whether it was seen.
+    pub fn has(&self, number: u32) -> bool {
+        let word = ((number & 0xffff) >> 6) as usize;
+        let page = self.pages.get(&(number >> 16)).and_then(|p| p.get(word));
+        page.is_some_and(|word| word & (1 << (number & 63)) != 0)
+    }
+
     /// Whether this is the first time.
     pub fn first(&mut self, number: u32) -> bool {
         let page = self.pages.entry(number >> 16).or_insert_with(|| Box::new([0; 1024]));
@@ -164,6 +171,7 @@ mod tests {
     fn a_job_is_seen_once() {
         let mut seen = Seen::default();
         assert!(seen.first(7) && seen.first(u32::MAX) && seen.first(65_543));
+        assert!(seen.has(7) && !seen.has(8));
         assert!(!seen.first(7) && !seen.first(u32::MAX));
     }
 

@@ -479,6 +479,7 @@ fn why(rule: &str) -> &'static str {
         "memory-per-gpu" => "whether memory was asked for in a script or is the site's default",
         "preemptible" => "--requeue and --signal in a script",
         "qos-entitlement" => "whether the QoS was asked for; sacct of 24.11 and later tells that: QOSREQ",
+        "short-job" => "whether the user may use the short QoS",
         "time-limit" => "whether --time was given or the partition's default came of it",
         "wrap" => "whether it was --wrap",
         _ => "options in a script",

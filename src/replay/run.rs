@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::io::{BufRead, BufReader, Read};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, RwLock};
 use std::thread;
 
 use super::evidence::{self, Reader};
@@ -71,6 +71,7 @@ pub fn run(options: &Options<'_>, sources: Vec<Source>) -> Result<Report, Failur
     let policies: Vec<&Policy> = std::iter::once(options.policy).chain(options.against).collect();
     let rules = Rules::of(&policies);
     let epochs = epochs(&policies);
+    let arrays = Arrays::default();
     let (mut tally, read) = thread::scope(|scope| {
         let mut senders = Vec::new();
         let mut workers = Vec::new();
@@ -88,13 +89,14 @@ pub fn run(options: &Options<'_>, sources: Vec<Source>) -> Result<Report, Failur
                 until,
                 rules: &rules,
                 epochs: &epochs,
+                arrays: &arrays,
                 tally: Tally::default(),
                 fates: HashMap::new(),
             };
             senders.push(sender);
             workers.push(scope.spawn(move || worker.work(&receiver)));
         }
-        let mut dealer = Dealer::new(senders, options.progress);
+        let mut dealer = Dealer::new(senders, &arrays, options.progress);
         let read = sources.into_iter().try_for_each(|source| dealer.file(source));
         let mut tally = Tally::default();
         tally.passed = dealer.finish();
@@ -140,9 +142,15 @@ fn epochs(policies: &[&Policy]) -> Vec<Date> {
     days
 }
 
+/// The jobs that are arrays, by cluster: known before a later job that waits for one is judged.
+type Arrays = RwLock<HashMap<u32, Seen>>;
+
 /// Reads files and deals their rows out.
 struct Dealer<'a> {
     senders: Vec<SyncSender<Batch>>,
+    arrays: &'a Arrays,
+    /// The array that was met last: most tasks follow one of their own.
+    last_array: Option<(u32, u32)>,
     batches: Vec<Batch>,
     seen: HashMap<u32, Seen>,
     clusters: Names,
@@ -153,13 +161,15 @@ struct Dealer<'a> {
 }
 
 impl<'a> Dealer<'a> {
-    fn new(senders: Vec<SyncSender<Batch>>, progress: &'a dyn Fn(u64)) -> Self {
+    fn new(senders: Vec<SyncSender<Batch>>, arrays: &'a Arrays, progress: &'a dyn Fn(u64)) -> Self {
         let file = Arc::new(File { name: String::new(), header: None });
         let batch =
             |_: &SyncSender<Batch>| Batch { file: Arc::clone(&file), text: String::new(), rows: Vec::new() };
         let batches = senders.iter().map(batch).collect();
         Dealer {
             senders,
+            arrays,
+            last_array: None,
             batches,
             seen: HashMap::new(),
             clusters: Names::default(),
@@ -275,6 +285,12 @@ impl<'a> Dealer<'a> {
             self.passed.repeated = self.passed.repeated.saturating_add(1);
             return;
         }
+        if matches!(id.kind, Kind::Task(_)) && self.last_array != Some((cluster, id.base)) {
+            self.last_array = Some((cluster, id.base));
+            if let Ok(mut arrays) = self.arrays.write() {
+                arrays.entry(cluster).or_default().first(id.base);
+            }
+        }
         self.deal(id.base as usize, text, number, cluster);
     }
 
@@ -347,6 +363,7 @@ struct Worker<'a> {
     until: Option<&'a str>,
     rules: &'a Rules,
     epochs: &'a [Date],
+    arrays: &'a Arrays,
     tally: Tally,
     /// Fates by a digest of all that they depend on: users submit the same job again and again.
     fates: HashMap<(u64, u64), Option<usize>>,
@@ -407,7 +424,7 @@ impl Worker<'_> {
                     Kind::Component(n) => format!("{}+{n}", id.base),
                     _ => id.base.to_string(),
                 };
-                let fate = past.map(|past| self.judge(&past, day, piece.order, job, row.get(C::User)));
+                let fate = past.map(|past| self.judge(&past, day, piece, job, row.get(C::User)));
                 if self.fates.len() >= REMEMBERED {
                     self.fates.clear();
                 }
@@ -445,7 +462,7 @@ impl Worker<'_> {
         if past.effective.partition.is_none() {
             past.effective.partition.clone_from(&self.policy.facts.default_partition);
         }
-        let fate = self.judge(&past, day, piece.order, format!("ref {}", record.reference), &user);
+        let fate = self.judge(&past, day, piece, format!("ref {}", record.reference), &user);
         self.tally.rows = self.tally.rows.saturating_add(1);
         let account = past.effective.account.as_deref().unwrap_or("");
         let partition = record.partition.as_deref().or(past.effective.partition.as_deref()).unwrap_or("");
@@ -453,15 +470,20 @@ impl Worker<'_> {
         self.tally.count(&Line { open: None, fate, user: &user, account, partition, day, used });
     }
 
-    fn judge(&mut self, past: &Past, day: Option<Date>, order: u64, job: String, user: &str) -> usize {
+    fn judge(&mut self, past: &Past, day: Option<Date>, piece: &Piece, job: String, user: &str) -> usize {
         // Of a job without a day the policy holds as it does in the end.
         let day = day.unwrap_or(Date { year: 9999, month: 12, day: 31 });
-        let now = judged(self.policy, self.rules, past, day);
-        let before = self.against.map(|policy| judged(policy, self.rules, past, day));
+        let is_array = |job: u32| {
+            let arrays = self.arrays.read().ok()?;
+            arrays.get(&piece.cluster).filter(|seen| seen.has(job)).map(|_| true)
+        };
+        let now = judged(self.policy, self.rules, past, day, &is_array);
+        let before = self.against.map(|policy| judged(policy, self.rules, past, day, &is_array));
         let fate = self.tally.fate(&now, before.as_ref());
         if self.tally.wants_examples(fate) {
             let words_before = before.map(|b| b.words).unwrap_or_default();
-            let example = Example { order, job, user: user.to_owned(), words: now.words, words_before };
+            let example =
+                Example { order: piece.order, job, user: user.to_owned(), words: now.words, words_before };
             self.tally.keep(fate, example);
         }
         fate

@@ -56,7 +56,7 @@ fn habit(random: &mut Random, number: u64) -> Habit {
     let nodes = if gpus > 4 { 2 } else { 1 };
     let gb = [2, 4, 16, 60, 120, 240][random.below(6) as usize];
     let minutes = [5, 30, 60, 240, 1440, 2880, 7200][random.below(7) as usize];
-    let array = random.below(100) < 30;
+    let array = random.below(100) < 12;
     let comment =
         if random.below(100) < 3 { "justify: the solver wants all of the memory bandwidth" } else { "" };
     // What stands on the command line; the rest is in the script.
@@ -104,7 +104,8 @@ fn habit(random: &mut Random, number: u64) -> Habit {
 }
 
 fn random_tail(number: u64) -> u64 {
-    number.wrapping_mul(2_654_435_761) % 490
+    let number = number.wrapping_mul(2_654_435_761) >> 7;
+    if number % 20 == 0 { number % 490 } else { number % 30 }
 }
 
 /// Writes the header and so many rows.
@@ -164,11 +165,13 @@ fn line(
     let day = seconds / 86_400;
     let (month, day) = (1 + day / 30, 1 + day % 28);
     let clock = format!("{:02}:{:02}:{:02}", seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    // Sweeps: the same script with an argument of its own each time.
+    let argument = if habit.array || random.below(100) < 60 { String::new() } else { format!(" --run {id}") };
     let state = random.of(&["COMPLETED", "COMPLETED", "COMPLETED", "FAILED", "TIMEOUT", "CANCELLED by 1001"]);
     writeln!(
         out,
         "{label}|{id}|u{user:04}|{}|{}|acct{}|{partition}|{qos}|2026-{month:02}-{day:02}T{clock}|{state}|{elapsed}|\
-         {minutes}|{all}|{nodes}|{gb}G|{req}|{alloc}|||{name}|{comment}||/home/u{user:04}/project-{}|{line}",
+         {minutes}|{all}|{nodes}|{gb}G|{req}|{alloc}|||{name}|{comment}||/home/u{user:04}/project-{}|{line}{argument}",
         20_000 + user,
         30_000 + user % 40,
         user % 40,

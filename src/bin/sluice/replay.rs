@@ -12,7 +12,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use nix::unistd::{Uid, User};
 use sluice::policy::resolve::Directory;
-use sluice::replay::{self, Report, Source};
+use sluice::replay::{self, Passed, Report, Source};
 use sluice::submit_line::Series;
 
 use crate::options::{Common, Format, Replay};
@@ -65,6 +65,20 @@ pub fn run(common: &Common, verb: &Replay) -> Result<Exit, Failure> {
 fn exit(report: &Report) -> Exit {
     let refused = report.changes.as_ref().map_or(report.total.refused, |c| c.newly_refused);
     if refused == 0 { Exit::Yes } else { Exit::No }
+}
+
+/// What was read and not judged.
+fn passed_over(passed: &Passed) -> impl Iterator<Item = (u64, &'static str)> {
+    [
+        (passed.unknown, "jobs with neither command line nor request"),
+        (passed.outside, "jobs of other days"),
+        (passed.steps, "steps"),
+        (passed.repeated, "lines of jobs that were read before"),
+        (passed.not_submissions, "records of updates and of --test-only"),
+        (passed.broken, "lines that cannot be read"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
 }
 
 fn name(found: &Found) -> String {

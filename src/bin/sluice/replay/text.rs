@@ -195,17 +195,8 @@ fn cannot_tell(report: &Report) {
         line(&format!("  {text}"));
     }
     let passed = &report.passed;
-    for (n, what) in [
-        (passed.unknown, "jobs with neither command line nor request"),
-        (passed.outside, "jobs of other days"),
-        (passed.steps, "steps"),
-        (passed.repeated, "lines of jobs that were read before"),
-        (passed.not_submissions, "records of updates and of --test-only"),
-        (passed.broken, "lines that cannot be read"),
-    ] {
-        if n > 0 {
-            line(&format!("passed over: {} {what}", grouped(n)));
-        }
+    for (n, what) in super::passed_over(passed) {
+        line(&format!("passed over: {} {what}", grouped(n)));
     }
     for broken in &passed.first {
         line(&format!("  {broken}"));
