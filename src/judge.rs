@@ -149,6 +149,12 @@ pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, toda
     verdict
 }
 
+/// Judges one of many past requests: as [`judge`], but whether its remedies help is not tried, for nobody
+/// reads them.
+pub fn judge_past(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, day: Date) -> Verdict {
+    judged(policy, request, cluster, day)
+}
+
 /// How an accepted request is understood, with what is filled in.
 fn understood(
     verdict: &Verdict,

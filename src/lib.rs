@@ -22,6 +22,8 @@ pub mod policy_test;
 pub mod record;
 pub mod recorded;
 mod remedy;
+#[cfg(feature = "cli")]
+pub mod replay;
 pub mod request;
 pub mod rules;
 pub mod run_card;

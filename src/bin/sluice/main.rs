@@ -15,6 +15,7 @@ mod options;
 mod output;
 mod people;
 mod policy_file;
+mod replay;
 mod show;
 mod slurm;
 mod status;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Verb::Validate(verb) => validate::run(&options.common, verb),
         Verb::Show(verb) => show::run(&options.common, verb),
         Verb::Init(verb) => init::run(verb),
+        Verb::Replay(verb) => replay::run(&options.common, verb),
         Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Job(verb) => job::run(&options.common, verb),
         Verb::Compare(verb) => compare::run(&options.common, verb),

@@ -42,6 +42,7 @@ pub enum Verb {
     Validate(Validate),
     Show(Show),
     Init(Init),
+    Replay(Replay),
     Status(Status),
     Job(Job),
     Compare(Compare),
@@ -138,6 +139,43 @@ pub struct Init {
     pub template: bool,
 }
 
+/// Show what a policy would have done to past jobs
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Reads `sacct --parsable2` output, its columns in any order, and Sluice's own records. Exits 0 if\n\
+                        no job would be refused (with --against: newly refused), 1 if one would be.\n\n\
+                        Ask sacct for what tells most, with a delimiter that nobody types:\n  \
+                        sacct --allusers --allocations --parsable2 --delimiter=$'\\x1f' \\\n    \
+                        --starttime=2026-01-01 --endtime=now --format=JobID,JobIDRaw,User,UID,GID,\\\n    \
+                        Account,Partition,QOS,Submit,State,ElapsedRaw,TimelimitRaw,ReqCPUS,ReqNodes,\\\n    \
+                        ReqMem,ReqTRES,AllocTRES,Reservation,Constraints,JobName,Comment,AdminComment,\\\n    \
+                        WorkDir,SubmitLine > jobs     (24.11 and later: QOSREQ,StdOut,StdErr too)\n  \
+                        sluice replay --html=report.html jobs"
+)]
+pub struct Replay {
+    /// Files of sacct or of records; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Tell what changes from this policy to the other
+    #[arg(long, value_name = "POLICY")]
+    pub against: Option<PathBuf>,
+    /// Write a page with charts as well
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Only jobs submitted on this day or later
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    pub since: Option<String>,
+    /// Only jobs submitted on this day or before
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
+    pub until: Option<String>,
+    /// Users, accounts and partitions to list at most
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+    /// Series of Slurm whose command lines are read [default: the installed one, else the newest]
+    #[arg(long, value_name = "VERSION", value_parser = series)]
+    pub slurm: Option<Series>,
+}
+
 /// Show what slurmctld runs: build, policy, last error, counts
 #[derive(Debug, Args)]
 #[command(
@@ -184,6 +222,11 @@ pub struct Explain {
     /// Rules to explain; without any, lists them all
     #[arg(value_name = "RULE")]
     pub rules: Vec<String>,
+}
+
+fn day(text: &str) -> Result<String, String> {
+    let day: jiff::civil::Date = text.parse().map_err(|_| "a day such as 2026-11-30".to_owned())?;
+    Ok(day.to_string())
 }
 
 fn series(text: &str) -> Result<Series, String> {

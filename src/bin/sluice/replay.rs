@@ -1,0 +1,133 @@
+//! `sluice replay`: what a policy would have done to past jobs.
+
+mod html;
+mod numbers;
+mod text;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use nix::unistd::{Uid, User};
+use sluice::policy::resolve::Directory;
+use sluice::replay::{self, Passed, Report, Source};
+use sluice::submit_line::Series;
+
+use crate::options::{Common, Format, Replay};
+use crate::people::System;
+use crate::policy_file::{self, Found, reason};
+use crate::{Exit, Failure, output, slurm};
+
+/// Judges every job of the files.
+///
+/// # Errors
+/// A policy or a file that cannot be read, files without any job, a page that cannot be written.
+pub fn run(common: &Common, verb: &Replay) -> Result<Exit, Failure> {
+    let today = policy_file::today();
+    let sources = sources(&verb.files)?;
+    let found = policy_file::find(common.policy.as_deref(), today)?;
+    let against = verb.against.as_deref().map(|path| policy_file::find(Some(path), today)).transpose()?;
+    let bar = bar(&verb.files);
+    let options = replay::Options {
+        policy: &found.policy,
+        against: against.as_ref().map(|f| &f.policy),
+        series: verb.slurm.or_else(slurm::installed_series).unwrap_or(Series::LATEST),
+        since: verb.since.clone(),
+        until: verb.until.clone(),
+        workers: std::thread::available_parallelism().map_or(1, usize::from),
+        uid: &|name| System.user(name),
+        name: &|uid| User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|u| u.name),
+        progress: &|bytes| bar.inc(bytes),
+    };
+    let result = replay::run(&options, sources);
+    bar.finish_and_clear();
+    let mut report = result?;
+    report.policy.file = name(&found);
+    if let (Some(line), Some(found)) = (&mut report.against, &against) {
+        line.file = name(found);
+    }
+    if let Some(path) = &verb.html {
+        write(path, &html::page(&report, verb.top))?;
+    }
+    match common.format {
+        Format::Text => text::print(&report, verb.top),
+        Format::Json => {
+            let json = serde_json::to_string_pretty(&report).map_err(|e| format!("no JSON: {e}"))?;
+            output::line(&json);
+        }
+    }
+    Ok(exit(&report))
+}
+
+/// Whether a job would be refused, or with another policy beside it newly refused.
+fn exit(report: &Report) -> Exit {
+    let refused = report.changes.as_ref().map_or(report.total.refused, |c| c.newly_refused);
+    if refused == 0 { Exit::Yes } else { Exit::No }
+}
+
+/// What was read and not judged.
+fn passed_over(passed: &Passed) -> impl Iterator<Item = (u64, &'static str)> {
+    [
+        (passed.unknown, "jobs with neither command line nor request"),
+        (passed.outside, "jobs of other days"),
+        (passed.steps, "steps"),
+        (passed.repeated, "lines of jobs that were read before"),
+        (passed.not_submissions, "records of updates and of --test-only"),
+        (passed.broken, "lines that cannot be read"),
+    ]
+    .into_iter()
+    .filter(|(n, _)| *n > 0)
+}
+
+fn name(found: &Found) -> String {
+    found.path.as_ref().map_or_else(|| "the built-in example policy".to_owned(), |p| p.display().to_string())
+}
+
+fn sources(files: &[PathBuf]) -> Result<Vec<Source>, Failure> {
+    let source = |path: &PathBuf| {
+        if path.as_os_str() == "-" {
+            let reader: Box<dyn Read> = Box::new(std::io::stdin());
+            return Ok(Source { name: "standard input".to_owned(), reader });
+        }
+        let failed = |e: std::io::Error| format!("cannot read {}: {}", path.display(), reason(&e));
+        let file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_dir() {
+            return Err(format!("cannot read {}: it is a directory", path.display()));
+        }
+        Ok(Source { name: path.display().to_string(), reader: Box::new(file) })
+    };
+    files.iter().map(source).collect()
+}
+
+/// How far it is, on standard error where that is a terminal.
+fn bar(files: &[PathBuf]) -> ProgressBar {
+    let size =
+        |path: &PathBuf| std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file).map(|m| m.len());
+    let sizes: Option<u64> = files.iter().map(size).sum();
+    let (bar, template) = match sizes {
+        Some(all) => (ProgressBar::new(all), "{bar:40} {bytes} of {total_bytes}, {eta} left"),
+        None => (ProgressBar::new_spinner(), "{spinner} {bytes} read"),
+    };
+    bar.enable_steady_tick(Duration::from_millis(200));
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// Writes a whole page or none.
+fn write(path: &Path, page: &str) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| format!("cannot write {}: {}", path.display(), reason(&e));
+    if path.is_dir() {
+        return Err(format!("cannot write {}: it is a directory", path.display()));
+    }
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let part = path.with_file_name(format!(".{file}.{}", std::process::id()));
+    let written = std::fs::write(&part, page).and_then(|()| std::fs::rename(&part, path));
+    written.map_err(|e| {
+        let _ = std::fs::remove_file(&part);
+        failed(e)
+    })
+}
