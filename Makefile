@@ -15,9 +15,10 @@ SERIES ?= 24.11
 all: plugin
 
 # The .so for both doors, without the command's libraries. In a folder of its own: any other build of
-# the library would write over it.
+# the library would write over it. Cargo links a crate as a whole (lto) only where the .so is all that
+# is asked for.
 plugin:
-	$(CARGO) build --locked --release --no-default-features --features plugin --lib --target-dir target/plugin
+	$(CARGO) rustc --locked --release --no-default-features --features plugin --lib --crate-type cdylib --target-dir target/plugin
 	cp target/plugin/release/libsluice.so target/.job_submit_sluice.so
 	mv target/.job_submit_sluice.so target/job_submit_sluice.so
 

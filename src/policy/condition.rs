@@ -76,6 +76,9 @@ fn choices<'c>(
     asks_qos: bool,
     asks_reservation: bool,
 ) -> SmallVec<[Choice<'c>; 2]> {
+    if !asks_qos && !asks_reservation {
+        return SmallVec::from_elem(Choice::default(), 1);
+    }
     let named = |list: Option<&'c str>| -> SmallVec<[Option<&'c str>; 2]> {
         let names: SmallVec<_> = partition_list::names(list.unwrap_or("")).map(Some).collect();
         if names.is_empty() { SmallVec::from_elem(None, 1) } else { names }

@@ -9,8 +9,24 @@ use std::borrow::Cow;
 
 /// A comma list of TRES, empty when not stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub struct Tres<'a>(Cow<'a, str>);
+#[serde(from = "Cow<'_, str>", into = "Cow<'_, str>")]
+pub struct Tres<'a> {
+    text: Cow<'a, str>,
+    /// See [`Tres::gpu_count`]: counted once, for every rule asks.
+    gpus: Option<u64>,
+}
+
+impl<'a> From<Cow<'a, str>> for Tres<'a> {
+    fn from(text: Cow<'a, str>) -> Tres<'a> {
+        Tres::new(text)
+    }
+}
+
+impl<'a> From<Tres<'a>> for Cow<'a, str> {
+    fn from(list: Tres<'a>) -> Cow<'a, str> {
+        list.text
+    }
+}
 
 /// One item of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,35 +42,49 @@ pub struct Item<'t> {
 impl<'a> Tres<'a> {
     /// The list in `text`; `NULL` and empty text are the empty list.
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
-        Tres(text.into())
+        let text = text.into();
+        let gpus = if text.is_empty() { None } else { count_gpus(&text) };
+        Tres { text, gpus }
     }
 
     /// The text as it came.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 
     /// Whether nothing was stated.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.text.is_empty()
     }
 
     /// The items in order.
     pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
-        self.0.split(',').map(str::trim).filter(|t| !t.is_empty()).map(Item::parse)
+        items(&self.text)
     }
 
     /// The items that ask for GPUs.
     pub fn gpus(&self) -> impl Iterator<Item = Item<'_>> {
-        self.items().filter(|i| i.name == "gpu")
+        let text = if self.gpus.is_some() { self.as_str() } else { "" };
+        items(text).filter(|i| i.name == "gpu")
     }
 
     /// GPUs in all, `None` when no item names GPUs (zero of them is `Some(0)`).
     /// An unreadable count is taken as 1: Slurm will refuse it, and no rule should pass it as zero.
     pub fn gpu_count(&self) -> Option<u64> {
-        self.gpus()
-            .fold(None, |sum: Option<u64>, i| Some(sum.unwrap_or(0).saturating_add(i.count.unwrap_or(1))))
+        self.gpus
     }
+}
+
+fn items(text: &str) -> impl Iterator<Item = Item<'_>> {
+    // Most lists of most requests are empty.
+    let whole = Some(text).filter(|t| !t.is_empty());
+    whole.into_iter().flat_map(|t| t.split(',')).map(str::trim).filter(|t| !t.is_empty()).map(Item::parse)
+}
+
+fn count_gpus(text: &str) -> Option<u64> {
+    items(text)
+        .filter(|i| i.name == "gpu")
+        .fold(None, |sum: Option<u64>, i| Some(sum.unwrap_or(0).saturating_add(i.count.unwrap_or(1))))
 }
 
 impl<'t> Item<'t> {
@@ -93,16 +123,15 @@ fn count_of(text: &str) -> Option<u64> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, suffix) = text.split_at(digits);
     let number: u64 = number.parse().ok()?;
-    let shift = match suffix.to_ascii_lowercase().as_str() {
-        "" => 0,
-        "k" | "kib" => 10,
-        "m" | "mib" => 20,
-        "g" | "gib" => 30,
-        "t" | "tib" => 40,
-        "p" | "pib" => 50,
-        _ => return None,
+    if suffix.is_empty() {
+        return Some(number);
+    }
+    let is = |letter: &str| {
+        suffix.get(..1).is_some_and(|s| s.eq_ignore_ascii_case(letter))
+            && suffix.get(1..).is_some_and(|rest| rest.is_empty() || rest.eq_ignore_ascii_case("ib"))
     };
-    number.checked_mul(1 << shift)
+    let power = ["k", "m", "g", "t", "p"].into_iter().zip(1_u32..).find(|(letter, _)| is(letter))?.1;
+    number.checked_mul(1 << (10 * power))
 }
 
 #[cfg(test)]

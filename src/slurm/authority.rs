@@ -26,8 +26,10 @@ fn functions() -> &'static Functions {
 
 /// Root or SlurmUser, as whom slurmctld runs.
 pub fn is_root(uid: u32) -> bool {
+    // Asked once: it is a system call, and slurmctld changes its user before it loads a plugin.
+    static OWN: OnceCell<u32> = OnceCell::new();
     // SAFETY: geteuid only returns a number.
-    uid == 0 || uid == unsafe { libc::geteuid() }
+    uid == 0 || uid == *OWN.get_or_init(|| unsafe { libc::geteuid() })
 }
 
 /// Root, SlurmUser, or an operator or administrator by the accounting database.
