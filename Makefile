@@ -8,11 +8,11 @@ CARGO ?= cargo
 # Property tests draw the same cases each time here; `make test PROPTEST_RNG_SEED=7` draws others.
 export PROPTEST_RNG_SEED ?= 1
 
-.PHONY: all plugin plugins test demo lint cluster test-cluster clean
+.PHONY: all plugin command install uninstall plugins packages test demo lint cluster test-cluster clean
 # The Slurm series of `make cluster`: 22.05, 24.11 or 26.05.
 SERIES ?= 24.11
 
-all: plugin
+all: plugin command
 
 # The .so for both doors, without the command's libraries. In a folder of its own: any other build of
 # the library would write over it. Cargo links a crate as a whole (lto) only where the .so is all that
@@ -21,6 +21,20 @@ plugin:
 	$(CARGO) rustc --locked --release --no-default-features --features plugin --lib --crate-type cdylib --target-dir target/plugin
 	cp target/plugin/release/libsluice.so target/.job_submit_sluice.so
 	mv target/.job_submit_sluice.so target/job_submit_sluice.so
+
+# Needs no Slurm. Shares its libraries with the plugin.
+command:
+	$(CARGO) build --locked --release --bin sluice --target-dir target/plugin
+	cp target/plugin/release/sluice target/.sluice
+	mv target/.sluice target/sluice
+
+# [DESTDIR=] [PREFIX=] [PLUGINDIR=], see tools/install. Compiles nothing, so that root needs no Rust:
+# make, then make install.
+install:
+	@tools/install
+
+uninstall:
+	@tools/install --remove
 
 test:
 	@tools/requirements test
@@ -39,17 +53,24 @@ demo:
 
 # One .so per Slurm series, each against the headers of its own distribution's image.
 plugins:
+	@tools/requirements cluster
 	tools/build-series
 
-# A whole cluster in containers, and a shell as an ordinary user. Needs docker, docker-compose,
-# debootstrap and binutils.
+# target/packages: a .deb and an .rpm of the command, and of the plugin for each series.
+packages:
+	@tools/requirements cluster
+	tools/packages
+
+# A whole cluster in containers, and a shell as an ordinary user.
 cluster:
+	@tools/requirements cluster
 	test-cluster/run up $(SERIES)
 	test-cluster/run install $(SERIES)
 	test-cluster/run shell $(SERIES)
 
 # Every scenario on every series; writes docs/scenarios.md.
-test-cluster: plugins
+test-cluster:
+	@tools/requirements cluster
 	test-cluster/run test
 
 clean:

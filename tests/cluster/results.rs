@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs::File as OpenFile;
 use std::path::PathBuf;
 
 use crate::scenario::File;
@@ -40,14 +41,25 @@ impl Results {
                 format!("{file}\t{title}\t{outcome}\n")
             })
             .collect();
-        let path = results_file(series);
-        std::fs::create_dir_all(path.parent().expect("it is in a folder")).expect("target/ can be written");
-        std::fs::write(path, text).expect("target/ can be written");
+        std::fs::write(results_file(series), text).expect("target/ can be written");
     }
 }
 
+/// Keeps other runs away from the results and the table, while it is held.
+#[must_use]
+pub fn alone() -> OpenFile {
+    std::fs::create_dir_all(folder()).expect("target/ can be written");
+    let lock = OpenFile::create(folder().join("lock")).expect("target/ can be written");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("it can be waited for");
+    lock
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/cluster")
+}
+
 fn results_file(series: Series) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("target/cluster/{series}.results"))
+    folder().join(format!("{series}.results"))
 }
 
 fn load(series: Series) -> Results {

@@ -13,9 +13,11 @@
 //! [exit 1]
 //! alice~$ squeue -h -j $JOB -o %T      (typed again until the answer is the expected one)
 //! RUNNING
+//! @docs/page.md                        (the `console` blocks of that page, each command patiently)
 //! ```
 //!
 //! `USER$` is at the login node, `USER@CONTAINER$` elsewhere. See `expect` for the expected lines.
+//! `$SERIES` and `[SERIES]` are the Slurm series; a page is written for 24.11.
 
 use std::path::Path;
 
@@ -83,16 +85,42 @@ pub fn read_folder(folder: &Path) -> Result<Vec<File>, String> {
         .iter()
         .map(|path| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let text = read(path)?;
             Ok(File { scenarios: parse(&name, &text)?, name })
         })
         .collect()
 }
 
+fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// What a page of the documentation says to type, and what comes back.
+fn page(name: &str) -> Result<Vec<Step>, String> {
+    let mut inside = false;
+    let mut session = format!("== {name}\n");
+    for line in read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(name))?.lines() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+        } else if inside {
+            // In a command the shell fills it in, in an answer the comparison.
+            let series = if prompt(line, "").is_some() { "${SERIES}" } else { "[SERIES]" };
+            session.push_str(&line.replace("24.11", series));
+        }
+        // Lines keep their numbers.
+        session.push('\n');
+    }
+    let mut steps: Vec<Step> = parse(name, &session)?.into_iter().flat_map(|s| s.steps).collect();
+    for step in &mut steps {
+        step.patient = true;
+    }
+    Ok(steps)
+}
+
 fn parse(file: &str, text: &str) -> Result<Vec<Scenario>, String> {
     let mut scenarios: Vec<Scenario> = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let place = format!("{file}.session:{}", number + 1);
+        let place = format!("{file}:{}", number + 1);
         let wrong = |what: &str| Err(format!("{place}: {what}: {line}"));
         if line.trim().is_empty() || line.starts_with("# ") || line == "#" {
             continue;
@@ -105,6 +133,10 @@ fn parse(file: &str, text: &str) -> Result<Vec<Scenario>, String> {
         let Some(scenario) = scenarios.last_mut() else { return wrong("before the first heading") };
         if let Some(step) = prompt(line, &place) {
             scenario.steps.push(step);
+            continue;
+        }
+        if let Some(name) = line.strip_prefix('@') {
+            scenario.steps.extend(page(name)?);
             continue;
         }
         let Some(step) = scenario.steps.last_mut() else { return wrong("before the first command") };

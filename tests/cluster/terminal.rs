@@ -8,19 +8,25 @@ use crate::expect::{Names, matches};
 use crate::scenario::{Scenario, Step};
 use crate::series::Series;
 
-/// How long a command may take, in seconds.
-const LIMIT: u32 = 60;
+/// What the names of the series' containers begin with: `test-cluster/run` sets it.
+const CONTAINERS: &str = "SLUICE_CONTAINERS";
+/// How long a command may take, in seconds. Generous, as all deadlines: three clusters may share two
+/// cores with a compiler.
+const LIMIT: u32 = 180;
 /// How long `USER~$` is typed again.
-const PATIENCE: Duration = Duration::from_secs(45);
+const PATIENCE: Duration = Duration::from_secs(150);
 
 pub struct Terminal {
     series: Series,
+    containers: String,
     names: Names,
 }
 
 impl Terminal {
     pub fn new(series: Series) -> Terminal {
-        Terminal { series, names: Names::new() }
+        let containers = std::env::var(CONTAINERS).unwrap_or_else(|_| format!("sluice-{series}"));
+        let names = Names::from([("SERIES".to_owned(), series.to_string())]);
+        Terminal { series, containers, names }
     }
 
     /// Plays the scenario on a cluster without jobs; says where it went wrong.
@@ -77,7 +83,7 @@ impl Terminal {
         for (name, value) in &self.names {
             docker.args(["-e", &format!("{name}={value}")]);
         }
-        docker.args([&format!("sluice-{}-{container}", self.series), "timeout", &LIMIT.to_string()]);
+        docker.args([&format!("{}-{container}", self.containers), "timeout", &LIMIT.to_string()]);
         docker.args(["bash", "-lc", &format!("exec 2>&1\n{command}")]);
         docker.output().expect("timeout and docker can be run")
     }

@@ -18,6 +18,7 @@ mod differential;
 mod doors;
 mod entitlement;
 mod habits;
+mod install;
 mod jobs;
 mod leftovers;
 mod numbers;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         clients::CASES,
         entitlement::CASES,
         habits::CASES,
+        install::CASES,
         numbers::CASES,
         policy_file::CASES,
         spank::CASES,

@@ -23,7 +23,6 @@ mod wait;
 
 pub use cluster::{Builder, Cluster, Node, Plugin};
 pub use folder::Folder;
-pub use requirements::command;
-pub use requirements::{Requirement, missing};
+pub use requirements::{Requirement, command, missing, plugin};
 pub use session::{Command, Output, PATH};
 pub use wait::until;
