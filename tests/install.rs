@@ -70,6 +70,7 @@ fn everything_goes_below_destdir_as_new_files_and_goes_away_again() {
         ("usr/share/bash-completion/completions/sluice", 0o644),
         ("usr/share/zsh/site-functions/_sluice", 0o644),
         ("usr/share/fish/vendor_completions.d/sluice.fish", 0o644),
+        ("usr/share/sluice/sluice.schema.json", 0o644),
         ("usr/share/doc/sluice/README.md", 0o644),
         ("usr/share/doc/sluice/docs/admin-guide.md", 0o644),
         ("usr/share/doc/sluice/examples/university.toml", 0o644),
