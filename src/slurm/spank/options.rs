@@ -141,8 +141,12 @@ unsafe extern "C" fn take(index: c_int, text: *const c_char, remote: c_int) -> c
     let take = || {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(option) = OPTIONS.get(index).filter(|_| remote == 0) else { return 0 };
-        // SAFETY: NULL or NUL-terminated text, by SPANK's interface.
-        let text = if text.is_null() { c"" } else { unsafe { CStr::from_ptr(text) } };
+        let text = match text.is_null() {
+            // SAFETY: NUL-terminated text, by SPANK's interface.
+            false => unsafe { CStr::from_ptr(text) },
+            true if option.alone.is_some() => c"",
+            true => return 0,
+        };
         let accepted = if api::has_job_environment() {
             option.accept(text)
         } else {
