@@ -15,6 +15,7 @@
 
 mod clients;
 mod differential;
+mod cost;
 mod doors;
 mod entitlement;
 mod habits;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         spank::CASES,
         run_card::CASES,
         jobs::CASES,
+        cost::cases(),
         leftovers::CASES,
         updates::CASES,
         records::CASES,
