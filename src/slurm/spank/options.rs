@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::api;
+use super::api::{self, Spank};
 use crate::request::description::{JUSTIFY_ENV, LINEAGE_ENV};
 use crate::request::lineage;
 use crate::run_card;
@@ -83,9 +83,17 @@ pub fn given() -> Vec<(&'static Carried, Option<CString>)> {
     OPTIONS.iter().zip(values().iter().cloned()).collect()
 }
 
+/// Adds the options; on nodes as well, where they mean nothing: srun sends what was given along, and
+/// slurmstepd warns of what it does not know.
+pub fn register(spank: &Spank<'_>) {
+    for (index, option) in OPTIONS.iter().enumerate() {
+        spank.register(option.spank_option(c_int::try_from(index).unwrap_or(c_int::MAX)));
+    }
+}
+
 impl Carried {
     /// As SPANK has it; `index` tells the option from its kin.
-    pub fn spank_option(&self, index: c_int) -> spank_option {
+    fn spank_option(&self, index: c_int) -> spank_option {
         spank_option {
             name: self.name.as_ptr().cast_mut(),
             arginfo: self.argument.as_ptr().cast_mut(),
