@@ -14,8 +14,8 @@
 )]
 
 mod clients;
-mod differential;
 mod cost;
+mod differential;
 mod doors;
 mod entitlement;
 mod habits;
