@@ -35,9 +35,9 @@ lint:
 	$(CARGO) clippy --locked --all-targets --features plugin -- -D warnings
 
 # What the plugin in plugstack.conf costs clients and nodes, on a private Slurm: docs/performance.md.
-bench-spank:
-	SLUICE_BENCH=1 $(CARGO) test --locked --release --features plugin --test slurmctld -- \
-	    --nocapture 'what the plugin'
+bench-spank: plugin
+	SLUICE_BENCH=1 SLUICE_PLUGIN=$(CURDIR)/target/job_submit_sluice.so \
+	    $(CARGO) test --locked --features plugin --test slurmctld -- --nocapture 'what the plugin'
 
 demo:
 	@tools/demo
