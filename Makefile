@@ -8,7 +8,7 @@ CARGO ?= cargo
 # Property tests draw the same cases each time here; `make test PROPTEST_RNG_SEED=7` draws others.
 export PROPTEST_RNG_SEED ?= 1
 
-.PHONY: all plugin command install uninstall plugins packages test demo lint cluster test-cluster clean
+.PHONY: all plugin command install uninstall plugins packages test demo lint bench-spank cluster test-cluster clean
 # The Slurm series of `make cluster`: 22.05, 24.11 or 26.05.
 SERIES ?= 24.11
 
@@ -47,6 +47,11 @@ lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
 	$(CARGO) clippy --locked --all-targets --features plugin -- -D warnings
+
+# What the plugin in plugstack.conf costs clients and nodes, on a private Slurm: docs/performance.md.
+bench-spank: plugin
+	SLUICE_BENCH=1 SLUICE_PLUGIN=$(CURDIR)/target/job_submit_sluice.so \
+	    $(CARGO) test --locked --features plugin --test slurmctld -- --nocapture 'what the plugin'
 
 demo:
 	@tools/demo

@@ -263,33 +263,13 @@ fn memory_of(row: &Row<'_>, asked: &Tres<'_>, nodes: Option<u32>) -> Memory {
         Some(b'n') => (text.trim_end_matches('n'), false, false),
         _ => (text, false, true),
     };
-    match megabytes(number) {
+    match memory::printed_mb(number) {
         Some(0) => Memory::WholeNode,
         Some(mb) if per_cpu => Memory::PerCpu(mb),
         Some(mb) if in_all => Memory::PerNode(mb.div_ceil(u64::from(nodes.unwrap_or(1).max(1)))),
         Some(mb) => Memory::PerNode(mb),
         None => Memory::Unset,
     }
-}
-
-/// `4G`, `1.50G`, `16000M`: sacct writes fractions, unlike the options of a client.
-fn megabytes(text: &str) -> Option<u64> {
-    if let Some(mb) = memory::parse_mb(text) {
-        return Some(mb);
-    }
-    let unit = text.len().checked_sub(1)?;
-    let (number, unit) = (text.get(..unit)?.parse::<f64>().ok()?, text.get(unit..)?);
-    let factor = match unit {
-        "K" => 1.0 / 1024.0,
-        "M" => 1.0,
-        "G" => 1024.0,
-        "T" => 1024.0 * 1024.0,
-        "P" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    let mb = (number * factor).ceil();
-    // Below 2^53 a whole number is exact.
-    (0.0..9e15).contains(&mb).then_some(mb as u64)
 }
 
 /// Whether a job that says nothing of it may have asked for whole nodes: one that got no more CPUs than

@@ -56,6 +56,26 @@ impl fmt::Display for Mb {
     }
 }
 
+/// MB of `4G`, `1.50G`, `16000M`: Slurm prints fractions, unlike the options of a client.
+pub fn printed_mb(text: &str) -> Option<u64> {
+    if let Some(mb) = parse_mb(text) {
+        return Some(mb);
+    }
+    let unit = text.len().checked_sub(1)?;
+    let (number, unit) = (text.get(..unit)?.parse::<f64>().ok()?, text.get(unit..)?);
+    let factor = match unit {
+        "K" => 1.0 / 1024.0,
+        "M" => 1.0,
+        "G" => 1024.0,
+        "T" => 1024.0 * 1024.0,
+        "P" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    let mb = (number * factor).ceil();
+    // Below 2^53 a whole number is exact.
+    (0.0..9e15).contains(&mb).then_some(mb as u64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::request::Tres;
+use crate::request::{Tres, memory};
 
 /// Nodes, GPUs, CPUs, memory, and the place. What is not known is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,8 +56,8 @@ impl Shape {
             gpus_per_node: Some(gpus).filter(|&n| n == 0 || nodes == Some(1)),
             gpu_type,
             cpus: count("cpu"),
-            // A count of memory has its unit behind it.
-            memory_mb: count("mem").map(|bytes| bytes >> 20),
+            // With its unit behind it, and fractions of it.
+            memory_mb: text.split(',').find_map(|item| memory::printed_mb(item.trim().strip_prefix("mem=")?)),
             ..Shape::default()
         }
     }
@@ -100,6 +100,7 @@ mod tests {
         assert_eq!((mixed.gpus, mixed.gpus_per_node, mixed.gpu_type), (Some(3), Some(3), None));
         let none = Shape::of_tres("cpu=1,mem=1G,node=3");
         assert_eq!((none.gpus, none.gpus_per_node, none.memory_mb), (Some(0), Some(0), Some(1024)));
+        assert_eq!(Shape::of_tres("cpu=1,mem=1.50G,node=1").memory_mb, Some(1536));
         assert_eq!(Shape::of_tres(""), Shape::default());
         assert_eq!(gpus_per_node("gres:gpu:a100:4"), Some(4));
     }

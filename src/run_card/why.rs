@@ -176,7 +176,9 @@ fn limit(name: &str) -> Option<(By, &'static str)> {
 fn failed(told: &Told) -> Why {
     let says = |by, fact: String| Why { by, fact };
     let reason = told.reason.as_deref().unwrap_or("");
-    if reason.starts_with("JobLaunchFailure") || reason.starts_with("SystemFailure") {
+    let launch = ["JobLaunchFailure", "SystemFailure"].iter().any(|r| reason.starts_with(r));
+    // Slurm gives this reason to every job that a signal has ended, too.
+    if launch && told.exit.is_none_or(|exit| exit == Exit::default()) {
         return says(By::CannotBeTold, format!("it could not be started (Reason={reason})"));
     }
     let own = |signal: u32| OWN_SIGNALS.iter().find(|(n, _)| *n == signal).map(|(_, name)| *name);

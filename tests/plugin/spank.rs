@@ -127,11 +127,13 @@ fn what_an_outer_job_left_is_not_given_again() {
             "SLURM_SPANK_SLUICE_SPANK",
             "SLURM_SPANK__SLURM_SPANK_OPTION_sluice_justify",
             "SLURM_SPANK__SLURM_SPANK_OPTION_sluice_lineage",
+            "SLURM_SPANK_SLUICE_RUN_CARD",
+            "SLURM_SPANK__SLURM_SPANK_OPTION_sluice_run_card",
         ];
         left.iter().for_each(|name| set(name, "of the outer job"));
         let spank = Spank::start(SRUN);
         spank.init(&[]);
-        assert_eq!(left.map(is_set), [false; 5]);
+        assert_eq!(left.map(is_set), [false; 7]);
         // srun has made entries of them by now.
         let spank_set_job_env: unsafe extern "C" fn(*const c_char, *const c_char, c_int) -> c_int =
             symbol(c"spank_set_job_env");
@@ -199,8 +201,14 @@ fn daemons_are_told_nothing_and_get_nothing() {
             set("STUB_CONTEXT", context);
             spank.init(&["unknown"]);
             spank.post_opt();
+            spank.call(c"slurm_spank_local_user_init", &[]);
+            spank.call(c"slurm_spank_task_exit", &[]);
+            spank.call(c"slurm_spank_exit", &[]);
         }
-        assert_eq!(spank.give(c"justify", c"x"), -2, "no such option");
+        // What srun sends along is known, and nothing is made of it.
+        // SAFETY: as the stubs have it.
+        let sent = |name: &CStr| unsafe { (spank.give_option)(name.as_ptr(), c"x".as_ptr(), 1) };
+        assert_eq!((sent(c"justify"), sent(c"lineage"), sent(c"run-card"), sent(c"other")), (0, 0, 0, -2));
         assert_eq!(spank.entry(c"SLUICE_SPANK"), None);
         assert!(is_set("SLURM_SPANK_SLUICE_JUSTIFY"));
         assert_eq!(folder.log(), "");
@@ -261,5 +269,24 @@ fn the_argument_goes_before_the_policy() {
         assert_eq!((task(&spank), stopped(folder)), (1, 1));
         set("I", "3");
         assert_eq!(task(&spank), 77);
+    });
+}
+
+#[test]
+fn a_run_card_that_nobody_can_write_is_one_line() {
+    alone("spank::a_run_card_that_nobody_can_write_is_one_line", None, |folder| {
+        let spank = Spank::start(SBATCH);
+        spank.init(&[]);
+        assert_eq!(spank.give(c"run-card", c"/proc/no/such/folder"), 0);
+        spank.post_opt();
+        assert_eq!(spank.entry(c"SLUICE_RUN_CARD").as_deref(), Some("/proc/no/such/folder"));
+        // sbatch has no job of its own, salloc has; here slurmctld tells nothing of it.
+        spank.call(c"slurm_spank_exit", &[]);
+        assert_eq!(folder.log(), "");
+        set("SLURM_JOB_ID", "7");
+        spank.call(c"slurm_spank_exit", &[]);
+        let told =
+            "told: sluice: no run card: slurmctld does not tell of the job (--run-card=/proc/no/such/folder)";
+        assert_eq!(folder.log().trim_end(), told);
     });
 }

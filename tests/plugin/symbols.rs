@@ -25,8 +25,11 @@ fn the_so_exports_the_two_interfaces_and_nothing_else() {
             "plugin_type",
             "plugin_version",
             "sluice_built_for",
+            "slurm_spank_exit",
             "slurm_spank_init",
             "slurm_spank_init_post_opt",
+            "slurm_spank_local_user_init",
+            "slurm_spank_task_exit",
             "slurm_spank_task_init",
         ]
     );

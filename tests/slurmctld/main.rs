@@ -14,6 +14,7 @@
 )]
 
 mod clients;
+mod cost;
 mod differential;
 mod doors;
 mod entitlement;
@@ -60,6 +61,7 @@ fn main() -> ExitCode {
         spank::CASES,
         run_card::CASES,
         jobs::CASES,
+        cost::cases(),
         leftovers::CASES,
         updates::CASES,
         records::CASES,

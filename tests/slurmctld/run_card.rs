@@ -208,6 +208,9 @@ fn clients(shared: &Shared) {
     let output = user(cluster, "salloc -Q srun --run-card=clients/step true").accepted();
     assert!(output.stderr.starts_with("sluice: no run card: this srun is a step of job "), "{output}");
     assert_eq!(text(cluster, "clients/step"), "");
+    // What srun sends along with a step is known there.
+    let log = std::fs::read_to_string(cluster.path().join("slurmd-c1.log")).unwrap_or_default();
+    assert!(!log.contains("SPANK plugin"), "{log}");
     // A refused job has none, and one that sbatch hands over has not begun.
     let before = cards(cluster);
     user(cluster, "srun --exclusive --run-card true").refused();

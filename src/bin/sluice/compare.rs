@@ -88,6 +88,15 @@ fn value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
         Value::String(text) => shown(text),
+        Value::Object(fields) => {
+            let known = fields.iter().filter(|(_, value)| !value.is_null());
+            let pairs: Vec<String> = known
+                .map(|(name, v)| {
+                    format!("{name}={}", v.as_str().map_or_else(|| v.to_string(), str::to_owned))
+                })
+                .collect();
+            shown(&pairs.join(","))
+        }
         other => shown(&other.to_string()),
     }
 }

@@ -67,11 +67,14 @@ pub fn jobs(id: &str) -> Result<Vec<Job>, Failure> {
     };
     let mut more = books;
     for job in &mut jobs {
-        if let Some(at) = more.iter().position(|other| other.card.job == job.card.job) {
+        // By its own number where the name has not got into accounting yet.
+        let same = |other: &Job| other.card.job == job.card.job || other.card.job_id == job.card.job_id;
+        if let Some(at) = more.iter().position(same) {
             *job = std::mem::take(job).or(more.remove(at));
         }
     }
     jobs.append(&mut more);
+    jobs.sort_by_key(|job| (job.card.array.as_ref().map(|a| a.task), job.card.job_id));
     if jobs.is_empty() { Err(format!("no such job: {id}")) } else { Ok(jobs) }
 }
 

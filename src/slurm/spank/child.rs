@@ -112,6 +112,8 @@ fn become_user(user: &User) -> Result<(), String> {
         if libc::setgid(user.gid) != 0 || libc::setuid(user.uid) != 0 {
             return Err(last("setuid"));
         }
+        // What this process still has of root's, memory and open files, is not the user's to look at.
+        libc::prctl(libc::PR_SET_DUMPABLE, 0);
         let mine = libc::getuid() == user.uid && libc::geteuid() == user.uid && libc::getgid() == user.gid;
         let back = user.uid != 0 && libc::setuid(0) == 0;
         if mine && !back { Ok(()) } else { Err("could not become the job's user".to_owned()) }

@@ -5,7 +5,7 @@
 //! on its way: what Slurm would hand on is taken away, and the text travels under a name that no
 //! client reads as an option.
 
-use std::ffi::{CString, c_int};
+use std::ffi::CString;
 
 use super::api::{self, Spank};
 use super::compile;
@@ -20,15 +20,14 @@ const COPY: &str = "SLURM_SPANK_";
 /// Forgets what an outer job left behind, and adds the options.
 pub fn init(spank: &Spank<'_>) {
     let inside = std::env::var_os("SLURM_JOB_ID").is_some();
-    for (index, option) in OPTIONS.iter().enumerate() {
+    for option in &OPTIONS {
         forget(&format!("{COPY}{}", option.entry()));
         if inside {
             // The user's own default, set where the outer job was submitted.
             forget(&default_of(option));
         }
-        let index = c_int::try_from(index).unwrap_or(c_int::MAX);
-        spank.register(option.spank_option(index));
     }
+    options::register(spank);
     forget(&format!("{COPY}{SPANK_ENV}"));
     compile::register(spank);
     run_card::before_submission();

@@ -10,7 +10,7 @@ use std::ffi::{CString, c_int};
 use super::api::{self, Spank};
 use super::arguments::Arguments;
 use super::node_policy::NodePolicy;
-use super::{compile, run_card};
+use super::{compile, options, run_card};
 use crate::words::shown;
 
 /// The exit code of a task that is stopped.
@@ -27,6 +27,7 @@ pub fn init(spank: &Spank<'_>, arguments: Arguments) {
         let policy = NodePolicy::find();
         (arguments.index_vars.unwrap_or_else(|| policy.index_vars()), policy)
     });
+    options::register(spank);
     compile::register(spank);
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::api;
+use super::api::{self, Spank};
 use crate::request::description::{JUSTIFY_ENV, LINEAGE_ENV};
 use crate::request::lineage;
 use crate::run_card;
@@ -83,9 +83,17 @@ pub fn given() -> Vec<(&'static Carried, Option<CString>)> {
     OPTIONS.iter().zip(values().iter().cloned()).collect()
 }
 
+/// Adds the options; on nodes as well, where they mean nothing: srun sends what was given along, and
+/// slurmstepd warns of what it does not know.
+pub fn register(spank: &Spank<'_>) {
+    for (index, option) in OPTIONS.iter().enumerate() {
+        spank.register(option.spank_option(c_int::try_from(index).unwrap_or(c_int::MAX)));
+    }
+}
+
 impl Carried {
     /// As SPANK has it; `index` tells the option from its kin.
-    pub fn spank_option(&self, index: c_int) -> spank_option {
+    fn spank_option(&self, index: c_int) -> spank_option {
         spank_option {
             name: self.name.as_ptr().cast_mut(),
             arginfo: self.argument.as_ptr().cast_mut(),
@@ -141,8 +149,12 @@ unsafe extern "C" fn take(index: c_int, text: *const c_char, remote: c_int) -> c
     let take = || {
         let index = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(option) = OPTIONS.get(index).filter(|_| remote == 0) else { return 0 };
-        // SAFETY: NULL or NUL-terminated text, by SPANK's interface.
-        let text = if text.is_null() { c"" } else { unsafe { CStr::from_ptr(text) } };
+        let text = match text.is_null() {
+            // SAFETY: NUL-terminated text, by SPANK's interface.
+            false => unsafe { CStr::from_ptr(text) },
+            true if option.alone.is_some() => c"",
+            true => return 0,
+        };
         let accepted = if api::has_job_environment() {
             option.accept(text)
         } else {

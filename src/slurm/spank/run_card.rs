@@ -12,7 +12,7 @@
 use std::ffi::CString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use once_cell::sync::OnceCell;
 
@@ -65,7 +65,7 @@ pub fn end_of_batch(spank: &Spank<'_>, policy: &NodePolicy) {
     let Some(status) = spank.exit_status() else { return };
     if let Err(line) = write_card(&user, &known, Moment::Ended(Exit::of_status(status))) {
         // The job's own stderr is closed.
-        log::info(&line);
+        log::info(line.trim_start_matches("sluice: "));
     }
 }
 
@@ -153,7 +153,11 @@ fn of_client(path: String, job_id: u32, moment: Moment) {
         ..Known::default()
     };
     if let Err(line) = write_card(&User { uid, gid, groups: Vec::new() }, &known, moment) {
-        tell(&line);
+        // What keeps the first card from being written mostly keeps the second.
+        static TOLD: AtomicBool = AtomicBool::new(false);
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            tell(&line);
+        }
     }
 }
 
@@ -200,7 +204,13 @@ fn write(known: &Known, moment: Moment) -> Result<(), String> {
         Err(_) => 0o666 & !umask(),
     };
     journal::replace(&path, &card.to_text(), mode)
-        .map_err(|e| format!("cannot write {}: {e}", shown(&path.to_string_lossy())))
+        .map_err(|e| format!("cannot write {}: {}", shown(&path.to_string_lossy()), words(&e)))
+}
+
+/// The system's words without its number.
+fn words(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
 fn umask() -> u32 {
