@@ -43,6 +43,7 @@ pub enum Verb {
     Show(Show),
     Init(Init),
     Replay(Replay),
+    SiteNote(SiteNote),
     Status(Status),
     Job(Job),
     Compare(Compare),
@@ -174,6 +175,28 @@ pub struct Replay {
     /// Series of Slurm whose command lines are read [default: the installed one, else the newest]
     #[arg(long, value_name = "VERSION", value_parser = series)]
     pub slurm: Option<Series>,
+}
+
+/// Write a page on this cluster for a repository with job scripts
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Defaults, partitions, preemptible QoS, rules, limits, conventions, and a script that is accepted:\n\
+                        Markdown for the people and programs that write job scripts.\n\n\
+                        Examples:\n  sluice site-note -o docs/slurm-site.md\n  sluice site-note --cluster --user=ann"
+)]
+pub struct SiteNote {
+    /// File to write, such as docs/slurm-site.md [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over a file that was edited by hand
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Only what applies to this user
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Ask scontrol and sacctmgr for partitions, and for the accounts of --user
+    #[arg(long)]
+    pub cluster: bool,
 }
 
 /// Show what slurmctld runs: build, policy, last error, counts
