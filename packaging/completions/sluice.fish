@@ -36,7 +36,7 @@ complete -c sluice -n "__fish_sluice_needs_command" -f -a "show" -d 'Show a poli
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "init" -d 'Write a first policy in audit mode, from the live cluster'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "site-note" -d 'Write a page on this cluster for a repository with job scripts'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "status" -d 'Show what slurmctld runs: build, policy, last error, counts'
-complete -c sluice -n "__fish_sluice_needs_command" -f -a "explain" -d 'Explain a rule: what it holds, why, an example, the fix'
+complete -c sluice -n "__fish_sluice_needs_command" -f -a "explain" -d 'Explain a rule, or what would make a job accepted'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sluice -n "__fish_sluice_using_subcommand check" -l user -d 'Judge as this user' -r
 complete -c sluice -n "__fish_sluice_using_subcommand check" -l account -d 'Account that the user has an association with; the first is the default one' -r
@@ -81,6 +81,10 @@ complete -c sluice -n "__fish_sluice_using_subcommand status" -l policy -d 'Poli
 complete -c sluice -n "__fish_sluice_using_subcommand status" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
 json\t''"
 complete -c sluice -n "__fish_sluice_using_subcommand status" -s h -l help -d 'Print help'
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l user -d 'Judge as this user' -r
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l account -d 'Account that the user has an association with; the first is the default one' -r
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l default-qos -d 'QoS of a job that names none' -r
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l slurm -d 'Series of Slurm whose sbatch reads the job [default: the installed one, else the newest]' -r
 complete -c sluice -n "__fish_sluice_using_subcommand explain" -l policy -d 'Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]' -r -F
 complete -c sluice -n "__fish_sluice_using_subcommand explain" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
 json\t''"
@@ -92,5 +96,5 @@ complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_
 complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init site-note status explain help" -f -a "init" -d 'Write a first policy in audit mode, from the live cluster'
 complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init site-note status explain help" -f -a "site-note" -d 'Write a page on this cluster for a repository with job scripts'
 complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init site-note status explain help" -f -a "status" -d 'Show what slurmctld runs: build, policy, last error, counts'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init site-note status explain help" -f -a "explain" -d 'Explain a rule: what it holds, why, an example, the fix'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init site-note status explain help" -f -a "explain" -d 'Explain a rule, or what would make a job accepted'
 complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init site-note status explain help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Job(verb) => job::run(&options.common, verb),
         Verb::Compare(verb) => compare::run(&options.common, verb),
-        Verb::Explain(verb) => explain::run(&verb.rules),
+        Verb::Explain(verb) => explain::run(&options.common, verb),
     };
     match result {
         Ok(exit) => ExitCode::from(exit as u8),

@@ -68,6 +68,13 @@ pub struct Check {
     /// Lay the remedies into the script's #SBATCH lines, and show what changed
     #[arg(long, conflicts_with = "command")]
     pub fix: bool,
+    #[command(flatten)]
+    pub whom: Whom,
+}
+
+/// Whose job it is, and what reads it.
+#[derive(Debug, Args)]
+pub struct Whom {
     /// Judge as this user
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
@@ -239,12 +246,23 @@ pub struct Compare {
     pub second: String,
 }
 
-/// Explain a rule: what it holds, why, an example, the fix
+/// Explain a rule, or what would make a job accepted
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Of a rule: what it holds, why, an example, the fix. Of a job: the fewest changes that make it\n\
+                        accepted, each set judged again, and the command line or the script with them.\n\n\
+                        Examples:\n  sluice explain exclusive\n  sluice explain job.sh\n  \
+                        sluice explain -- sbatch --gpus=4 -c 64 job.sh"
+)]
 pub struct Explain {
-    /// Rules to explain; without any, lists them all
-    #[arg(value_name = "RULE")]
-    pub rules: Vec<String>,
+    /// Rules, or a batch script; without any, lists the rules
+    #[arg(value_name = "RULE or SCRIPT", conflicts_with = "command")]
+    pub names: Vec<String>,
+    /// A command: sbatch, srun or salloc with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    #[command(flatten)]
+    pub whom: Whom,
 }
 
 fn day(text: &str) -> Result<String, String> {
