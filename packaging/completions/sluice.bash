@@ -19,9 +19,6 @@ _sluice() {
             sluice,check)
                 cmd="sluice__subcmd__check"
                 ;;
-            sluice,compare)
-                cmd="sluice__subcmd__compare"
-                ;;
             sluice,explain)
                 cmd="sluice__subcmd__explain"
                 ;;
@@ -31,11 +28,11 @@ _sluice() {
             sluice,init)
                 cmd="sluice__subcmd__init"
                 ;;
-            sluice,job)
-                cmd="sluice__subcmd__job"
-                ;;
             sluice,show)
                 cmd="sluice__subcmd__show"
+                ;;
+            sluice,site-note)
+                cmd="sluice__subcmd__site__subcmd__note"
                 ;;
             sluice,status)
                 cmd="sluice__subcmd__status"
@@ -49,9 +46,6 @@ _sluice() {
             sluice__subcmd__help,check)
                 cmd="sluice__subcmd__help__subcmd__check"
                 ;;
-            sluice__subcmd__help,compare)
-                cmd="sluice__subcmd__help__subcmd__compare"
-                ;;
             sluice__subcmd__help,explain)
                 cmd="sluice__subcmd__help__subcmd__explain"
                 ;;
@@ -61,11 +55,11 @@ _sluice() {
             sluice__subcmd__help,init)
                 cmd="sluice__subcmd__help__subcmd__init"
                 ;;
-            sluice__subcmd__help,job)
-                cmd="sluice__subcmd__help__subcmd__job"
-                ;;
             sluice__subcmd__help,show)
                 cmd="sluice__subcmd__help__subcmd__show"
+                ;;
+            sluice__subcmd__help,site-note)
+                cmd="sluice__subcmd__help__subcmd__site__subcmd__note"
                 ;;
             sluice__subcmd__help,status)
                 cmd="sluice__subcmd__help__subcmd__status"
@@ -83,7 +77,7 @@ _sluice() {
 
     case "${cmd}" in
         sluice)
-            opts="-h -V --policy --format --help --version check test validate show init status job compare explain help"
+            opts="-h -V --policy --format --help --version check test validate show init site-note status explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -142,35 +136,29 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__compare)
-            opts="-h --policy --format --help"
+        sluice__subcmd__explain)
+            opts="-h --user --account --default-qos --slurm --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --policy)
+                --user)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                --account)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                *)
-                    COMPREPLY=()
+                --default-qos)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
                     ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sluice__subcmd__explain)
-            opts="-h --policy --format --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
+                --slurm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -187,7 +175,7 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help)
-            opts="check test validate show init status job compare explain help"
+            opts="check test validate show init site-note status explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -201,20 +189,6 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help__subcmd__check)
-            opts=""
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        sluice__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -270,7 +244,7 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__help__subcmd__job)
+        sluice__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -284,7 +258,7 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__help__subcmd__show)
+        sluice__subcmd__help__subcmd__site__subcmd__note)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -362,13 +336,21 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__job)
-            opts="-h --policy --format --help"
+        sluice__subcmd__show)
+            opts="-h --partition --user --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -384,14 +366,18 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__show)
-            opts="-h --partition --user --policy --format --help"
+        sluice__subcmd__site__subcmd__note)
+            opts="-o -h --output --force --user --cluster --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --partition)
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

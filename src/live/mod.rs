@@ -14,7 +14,7 @@ use crate::request::TimeLimit;
 
 pub use compare::compare;
 pub use draft::draft;
-pub use sacctmgr::{accounts, qos};
+pub use sacctmgr::{accounts, associations, qos};
 pub use scontrol::{config_value, nodes, partitions};
 
 /// A cluster.
@@ -77,6 +77,19 @@ pub struct Qos {
     pub preempts: Vec<String>,
     /// `MaxWall`.
     pub max_time: TimeLimit,
+}
+
+/// What accounting knows of one user in one account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Association {
+    /// The account.
+    pub account: String,
+    /// Whether jobs that name no account are charged to it.
+    pub default: bool,
+    /// The QoS of jobs that name none, where one is set.
+    pub default_qos: Option<String>,
+    /// QoS that may be used.
+    pub qos: Vec<String>,
 }
 
 impl Node {

@@ -1,7 +1,7 @@
 //! `sacctmgr -nP show qos format=Name,Preempt,MaxWall` and `sacctmgr -nP show account
 //! format=Account`: fields between bars, no heading.
 
-use super::Qos;
+use super::{Association, Qos};
 use crate::request::TimeLimit;
 
 /// The QoS.
@@ -24,6 +24,26 @@ pub fn accounts(text: &str) -> Vec<String> {
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
+/// `sacctmgr -nP show user NAME withassoc format=DefaultAccount,Account,DefaultQOS,QOS`: the
+/// associations of one user, each account once.
+pub fn associations(text: &str) -> Vec<Association> {
+    let mut all: Vec<Association> = Vec::new();
+    for line in text.lines() {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [default, account, default_qos, qos, ..] = fields.as_slice() else { continue };
+        if account.is_empty() || all.iter().any(|a| a.account == *account) {
+            continue;
+        }
+        all.push(Association {
+            account: (*account).to_owned(),
+            default: default == account,
+            default_qos: Some(*default_qos).filter(|name| !name.is_empty()).map(str::to_owned),
+            qos: qos.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
+        });
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +55,19 @@ mod tests {
         assert_eq!(all[0], Qos { name: "normal".to_owned(), preempts: vec![], max_time: TimeLimit::Unset });
         assert_eq!(all[1].preempts, ["normal", "scavenger"]);
         assert_eq!(all[2].max_time, TimeLimit::Minutes(1440));
+    }
+
+    #[test]
+    fn associations_name_their_account_once() {
+        let all = associations(
+            "bio|physics||normal,high\nbio|bio|high|normal,high,scavenger\nbio|bio|high|normal\n|||\n",
+        );
+        assert_eq!(all.len(), 2);
+        assert_eq!((all[0].default, &all[0].default_qos), (false, &None));
+        assert_eq!(
+            (all[1].default, all[1].default_qos.as_deref(), all[1].qos.len()),
+            (true, Some("high"), 3)
+        );
     }
 
     #[test]

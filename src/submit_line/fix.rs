@@ -62,6 +62,92 @@ pub fn apply(
     Some(lines.join("\n"))
 }
 
+/// The command line with `remedy` in its options; `None` where it cannot be laid into them. `end` is
+/// where an option may be added, where it may: what is typed there counts more than a script and the
+/// environment.
+pub fn apply_to_line(
+    argv: &[String],
+    end: Option<usize>,
+    component: &Component,
+    remedy: &Remedy,
+    series: Series,
+) -> Option<Vec<String>> {
+    let at = |name: &str| typed_at(argv, name, component, series);
+    let option = |option: &str, value: &str| {
+        if value.is_empty() { format!("--{option}") } else { format!("--{option}={value}") }
+    };
+    let mut argv = argv.to_vec();
+    let mut replace = |range: Range<usize>, with: Option<String>| {
+        argv.splice(range, with);
+    };
+    match remedy {
+        Remedy::Drop { option } => replace(at(option)?.0, None),
+        Remedy::DropFromList { option: name, names } => {
+            let (range, value) = match at(name) {
+                Some(found) => found,
+                None => return None,
+            };
+            let left: Vec<&str> = value.split(',').filter(|n| !names.iter().any(|x| x == n.trim())).collect();
+            if left.is_empty() {
+                return None;
+            }
+            replace(range, Some(option(name, &left.join(","))));
+        }
+        Remedy::Use { option: name, value, instead_of, .. } => {
+            let mut new = Some(option(name, value));
+            let mut ranges = Vec::new();
+            for other in std::iter::once(name).chain(instead_of) {
+                match (component.place(other), at(other)) {
+                    (None, _) => {}
+                    (Some(_), Some((range, _))) => ranges.push((range, new.take())),
+                    // What is typed beats what stands elsewhere; what has to go does not go by that.
+                    (Some(_), None) if other == name && end.is_some() => {}
+                    (Some(_), None) => return None,
+                }
+            }
+            if let Some(new) = new {
+                let end = end?;
+                ranges.push((end..end, Some(new)));
+            }
+            // From the end, so that no change moves another's place.
+            ranges.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+            ranges.into_iter().for_each(|(range, with)| replace(range, with));
+        }
+        Remedy::Change(_) => return None,
+    }
+    Some(argv)
+}
+
+/// The words of an option on the command line, and its value; `None` where it is not there, or shares
+/// its word with others (`-HN1`).
+fn typed_at(
+    argv: &[String],
+    name: &str,
+    component: &Component,
+    series: Series,
+) -> Option<(Range<usize>, String)> {
+    let place = component.place(name)?;
+    let Place::Argument(index) = place else { return None };
+    if component.places().iter().any(|(other, at)| *other != name && *at == place) {
+        return None;
+    }
+    let arity = Command::named(argv.first()?)
+        .and_then(|command| options::find(name, command, series))
+        .map(|opt| opt.arity)?;
+    let word = argv.get(index)?;
+    let attached = match word.strip_prefix("--") {
+        Some(long) => long.split_once('=').map(|(_, value)| value.to_owned()),
+        None => Some(word.chars().skip(2).collect()).filter(|rest: &String| !rest.is_empty()),
+    };
+    match attached {
+        Some(value) => Some((index..index.checked_add(1)?, value)),
+        None if arity == Arity::Required => {
+            Some((index..index.checked_add(2)?, argv.get(index.checked_add(1)?)?.clone()))
+        }
+        None => Some((index..index.checked_add(1)?, String::new())),
+    }
+}
+
 struct Fixing<'t> {
     text: &'t str,
     component: &'t Component,
@@ -243,6 +329,40 @@ mod tests {
         assert_eq!(
             fixed(text, 1, &remedy).as_deref(),
             Some("#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -N2\n#SBATCH --mem=4G\n# end")
+        );
+    }
+
+    #[test]
+    fn a_remedy_goes_into_a_command_line() {
+        let laid = |line: &str, remedy: &Remedy| {
+            let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            let read = CommandLine::new(Command::Sbatch, Series::LATEST, &argv, &[]);
+            let world = World { environment: &|_| None, directory: "/home/user", user_id: 1, group_id: 1 };
+            let text = "#!/bin/sh\n#SBATCH -c 9\ntrue\n";
+            let submission = read.read(&world, Some(Script { path: "/home/user/job.sh", text }));
+            let component = submission.components.first().unwrap();
+            let end = Some(read.end_of_options());
+            apply_to_line(&argv, end, component, remedy, Series::LATEST).map(|argv| argv.join(" "))
+        };
+        let drop = Remedy::Drop { option: "exclusive" };
+        assert_eq!(laid("sbatch --exclusive -N1 job.sh a", &drop).as_deref(), Some("sbatch -N1 job.sh a"));
+        assert_eq!(laid("sbatch -N1 job.sh --exclusive", &drop), None, "an argument of the script");
+        let drop = Remedy::Drop { option: "nodes" };
+        assert_eq!(laid("sbatch -N 2 -n1 job.sh", &drop).as_deref(), Some("sbatch -n1 job.sh"));
+        assert_eq!(laid("sbatch -HN2 job.sh", &drop), None, "-H would go too");
+        let list = Remedy::DropFromList { option: "partition", names: vec!["b".to_owned()] };
+        assert_eq!(laid("sbatch -pa,b job.sh", &list).as_deref(), Some("sbatch --partition=a job.sh"));
+        let memory = Remedy::exactly("mem", "4G");
+        assert_eq!(laid("sbatch -N1 job.sh a", &memory).as_deref(), Some("sbatch -N1 --mem=4G job.sh a"));
+        assert_eq!(laid("sbatch -N1 -- job.sh", &memory).as_deref(), Some("sbatch -N1 --mem=4G -- job.sh"));
+        // The command line beats the script, and takes nothing out of it.
+        let cpus = Remedy::exactly("cpus-per-task", "4");
+        assert_eq!(laid("sbatch job.sh", &cpus).as_deref(), Some("sbatch --cpus-per-task=4 job.sh"));
+        let instead = Remedy::or_less("cpus-per-gpu", "8").instead_of(&["cpus-per-task"]);
+        assert_eq!(laid("sbatch job.sh", &instead), None);
+        assert_eq!(
+            laid("sbatch -c 64 -N1 job.sh", &instead).as_deref(),
+            Some("sbatch --cpus-per-gpu=8 -N1 job.sh")
         );
     }
 

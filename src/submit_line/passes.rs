@@ -84,6 +84,14 @@ impl CommandLine {
         self.first.found().rev().find(|f| f.opt.name == "chdir")?.value.as_deref()
     }
 
+    /// Index in `argv` where one more option has its place: behind the others, before a script or command.
+    pub fn end_of_options(&self) -> usize {
+        let end = self.first.rest.min(self.first_words.len());
+        let closed = end > 0 && self.first_words.get(end - 1).is_some_and(|word| word.text == "--");
+        // The command stands in front.
+        if closed { end } else { end + 1 }
+    }
+
     /// Whether sbatch reads its script from standard input.
     pub fn reads_standard_input(&self) -> bool {
         self.command == Command::Sbatch

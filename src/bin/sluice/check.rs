@@ -1,8 +1,8 @@
 //! `sluice check`: the verdict of slurmctld, or of sbatch before it, on a script or a command.
 
 mod excerpt;
-mod fix;
-mod job;
+pub mod fix;
+pub mod job;
 mod json;
 mod text;
 
@@ -69,16 +69,20 @@ fn refused_by_client(problems: &[Problem]) -> bool {
 }
 
 /// What jobs are judged by.
-struct Judge<'a> {
-    policy: &'a Policy,
-    cluster: Stated<'a>,
-    person: Person,
-    today: Date,
+pub struct Judge<'a> {
+    /// The policy.
+    pub policy: &'a Policy,
+    /// What is known of the cluster.
+    pub cluster: Stated<'a>,
+    /// Whose job it is.
+    pub person: Person,
+    /// The day.
+    pub today: Date,
 }
 
 impl Judge<'_> {
     /// The verdict on each component; none where the client refuses the job.
-    fn judge(&self, submission: &Submission) -> Vec<Judged> {
+    pub fn judge(&self, submission: &Submission) -> Vec<Judged> {
         if refused_by_client(&submission.problems) {
             return Vec::new();
         }
@@ -93,7 +97,7 @@ impl Judge<'_> {
 
     /// What slurmctld refuses although the policy accepts it: what finds no room on the nodes that the
     /// policy describes.
-    fn without_room(&self, judged: &[Judged]) -> Vec<Problem> {
+    pub fn without_room(&self, judged: &[Judged]) -> Vec<Problem> {
         if judged.iter().any(|j| !j.verdict.accepts()) {
             return Vec::new();
         }
@@ -133,12 +137,12 @@ impl Judge<'_> {
 /// A policy or a script that cannot be read, a command that submits nothing.
 pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
     let today = policy_file::today();
-    let person = people::person(verb.user.as_deref())?;
+    let person = people::person(verb.whom.user.as_deref())?;
     if verb.fix && verb.scripts.iter().any(|script| script.as_os_str() == "-") {
         return Err("--fix writes the script, and standard input cannot be written".to_owned());
     }
     let jobs = Job::all(verb)?;
-    let series = verb.slurm.or_else(slurm::installed_series).unwrap_or(Series::LATEST);
+    let series = verb.whom.slurm.or_else(slurm::installed_series).unwrap_or(Series::LATEST);
 
     // First what is to be judged, so that a wrong name is all that is told.
     let several = jobs.len() > 1;
@@ -157,7 +161,7 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
     }
     let found = policy_file::find(common.policy.as_deref(), today)?;
     let policy = &found.policy;
-    let judge = Judge { policy, cluster: Stated { policy, check: verb }, person, today };
+    let judge = Judge { policy, cluster: Stated { policy, whom: &verb.whom }, person, today };
     let mut checked = Vec::new();
     for (job, mut reading) in read {
         let fixed = if verb.fix { Some(fix::fix(&mut reading, series, &judge)?) } else { None };
@@ -182,7 +186,7 @@ pub fn run(common: &Common, verb: &Check) -> Result<Exit, Failure> {
 /// would do with root's own job is said, so that nobody is surprised.
 fn tell_root(checked: &[Checked<'_>], policy: &Policy, uid: u32, verb: &Check) {
     let refused = checked.iter().any(|c| c.judged.iter().any(|j| !j.verdict.accepts()));
-    if refused && uid == 0 && verb.user.is_none() && policy.site.exempt_root {
+    if refused && uid == 0 && verb.whom.user.is_none() && policy.site.exempt_root {
         output::note("judged as for an ordinary user; root itself is exempt (--user=root)");
     }
 }

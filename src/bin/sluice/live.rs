@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sluice::live::job::{self, Job};
-use sluice::live::{self, Live};
+use sluice::live::{self, Association, Live};
 
 use crate::{Failure, output};
 
@@ -39,6 +39,22 @@ pub fn ask() -> Result<Live, Failure> {
     }
     let (qos, accounts) = (qos.map(|text| live::qos(&text)), accounts.map(|text| live::accounts(&text)));
     Ok(Live { partitions, nodes, qos, accounts })
+}
+
+/// What accounting knows of a user. Where it is not asked, that is said, and nothing is known.
+///
+/// # Errors
+/// A command that is not there or takes too long.
+pub fn associations(user: &str) -> Result<Vec<Association>, Failure> {
+    let format = "format=DefaultAccount,Account,DefaultQOS,QOS";
+    match run("sacctmgr", &["-nP", "show", "user", user, "withassoc", format]) {
+        Ok(text) => Ok(live::associations(&text)),
+        Err(Refused::Answer(words)) => {
+            output::note(&format!("the accounts of {user} stay unknown: {words}"));
+            Ok(Vec::new())
+        }
+        Err(other) => Err(other.into()),
+    }
 }
 
 /// What `scontrol show config` prints.

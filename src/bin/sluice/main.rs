@@ -17,6 +17,7 @@ mod people;
 mod policy_file;
 mod replay;
 mod show;
+mod site_note;
 mod slurm;
 mod status;
 mod test;
@@ -51,10 +52,11 @@ fn main() -> ExitCode {
         Verb::Show(verb) => show::run(&options.common, verb),
         Verb::Init(verb) => init::run(verb),
         Verb::Replay(verb) => replay::run(&options.common, verb),
+        Verb::SiteNote(verb) => site_note::run(&options.common, verb),
         Verb::Status(verb) => status::run(&options.common, verb),
         Verb::Job(verb) => job::run(&options.common, verb),
         Verb::Compare(verb) => compare::run(&options.common, verb),
-        Verb::Explain(verb) => explain::run(&verb.rules),
+        Verb::Explain(verb) => explain::run(&options.common, verb),
     };
     match result {
         Ok(exit) => ExitCode::from(exit as u8),

@@ -43,6 +43,7 @@ pub enum Verb {
     Show(Show),
     Init(Init),
     Replay(Replay),
+    SiteNote(SiteNote),
     Status(Status),
     Job(Job),
     Compare(Compare),
@@ -67,6 +68,13 @@ pub struct Check {
     /// Lay the remedies into the script's #SBATCH lines, and show what changed
     #[arg(long, conflicts_with = "command")]
     pub fix: bool,
+    #[command(flatten)]
+    pub whom: Whom,
+}
+
+/// Whose job it is, and what reads it.
+#[derive(Debug, Args)]
+pub struct Whom {
     /// Judge as this user
     #[arg(long, value_name = "NAME")]
     pub user: Option<String>,
@@ -176,6 +184,28 @@ pub struct Replay {
     pub slurm: Option<Series>,
 }
 
+/// Write a page on this cluster for a repository with job scripts
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Defaults, partitions, preemptible QoS, rules, limits, conventions, and a script that is accepted:\n\
+                        Markdown for the people and programs that write job scripts.\n\n\
+                        Examples:\n  sluice site-note -o docs/slurm-site.md\n  sluice site-note --cluster --user=ann"
+)]
+pub struct SiteNote {
+    /// File to write, such as docs/slurm-site.md [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write over a file that was edited by hand
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Only what applies to this user
+    #[arg(long, value_name = "NAME")]
+    pub user: Option<String>,
+    /// Ask scontrol and sacctmgr for partitions, and for the accounts of --user
+    #[arg(long)]
+    pub cluster: bool,
+}
+
 /// Show what slurmctld runs: build, policy, last error, counts
 #[derive(Debug, Args)]
 #[command(
@@ -216,12 +246,23 @@ pub struct Compare {
     pub second: String,
 }
 
-/// Explain a rule: what it holds, why, an example, the fix
+/// Explain a rule, or what would make a job accepted
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Of a rule: what it holds, why, an example, the fix. Of a job: the fewest changes that make it\n\
+                        accepted, each set judged again, and the command line or the script with them.\n\n\
+                        Examples:\n  sluice explain exclusive\n  sluice explain job.sh\n  \
+                        sluice explain -- sbatch --gpus=4 -c 64 job.sh"
+)]
 pub struct Explain {
-    /// Rules to explain; without any, lists them all
-    #[arg(value_name = "RULE")]
-    pub rules: Vec<String>,
+    /// Rules, or a batch script; without any, lists the rules
+    #[arg(value_name = "RULE or SCRIPT", conflicts_with = "command")]
+    pub names: Vec<String>,
+    /// A command: sbatch, srun or salloc with its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+    #[command(flatten)]
+    pub whom: Whom,
 }
 
 fn day(text: &str) -> Result<String, String> {

@@ -7,7 +7,7 @@ use sluice::policy::Policy;
 use sluice::policy::resolve::{Directory, Group};
 
 use crate::Failure;
-use crate::options::Check;
+use crate::options::Whom;
 use crate::slurm;
 
 /// A user.
@@ -63,7 +63,7 @@ pub struct Stated<'a> {
     /// The facts.
     pub policy: &'a Policy,
     /// What was stated.
-    pub check: &'a Check,
+    pub whom: &'a Whom,
 }
 
 impl Cluster for Stated<'_> {
@@ -80,16 +80,16 @@ impl Cluster for Stated<'_> {
     }
 
     fn default_account(&self, _: u32) -> Option<String> {
-        self.check.account.first().cloned()
+        self.whom.account.first().cloned()
     }
 
     fn has_association(&self, _: u32, account: &str) -> Option<bool> {
-        let stated = &self.check.account;
+        let stated = &self.whom.account;
         (!stated.is_empty()).then(|| stated.iter().any(|a| a.eq_ignore_ascii_case(account)))
     }
 
     fn default_qos(&self, _: u32, _: Option<&str>, _: Option<&str>) -> Option<String> {
-        self.check.default_qos.clone()
+        self.whom.default_qos.clone()
     }
 
     fn may_use_qos(&self, _: u32, _: Option<&str>, _: Option<&str>, _: &str) -> Option<bool> {

@@ -1,7 +1,7 @@
 //! `sluice show`: the policy as it applies, for people.
 
-mod facts;
-mod words;
+pub mod facts;
+pub mod words;
 
 use serde_json::{Map, Value, json};
 use sluice::date::Date;
@@ -15,18 +15,21 @@ use crate::policy_file::{self, Text};
 use crate::{Exit, Failure, output};
 
 /// For whom and where the policy is shown.
-struct Scope<'a> {
-    partition: Option<&'a str>,
-    user: Option<(&'a str, Person)>,
+pub struct Scope<'a> {
+    /// Only what applies there.
+    pub partition: Option<&'a str>,
+    /// Only what applies to them.
+    pub user: Option<(&'a str, Person)>,
 }
 
 /// An entry of the policy: a rule, a limit or an exemption.
-struct Entry {
-    name: String,
+pub struct Entry {
+    /// Its name, or the names of what is lifted.
+    pub name: String,
     /// What it does, in a few words: its mode.
-    mode: String,
+    pub mode: String,
     /// What it holds, a line each.
-    lines: Vec<String>,
+    pub lines: Vec<String>,
     /// As written.
     written: Value,
 }
@@ -104,7 +107,8 @@ impl Entry {
     }
 }
 
-fn rules(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Vec<Entry> {
+/// The rules that can apply.
+pub fn rules(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Vec<Entry> {
     let mut entries = Vec::new();
     for set in &policy.rules {
         let tables = written.get("rule").and_then(|rules| rules.get(set.info.name));
@@ -132,7 +136,8 @@ fn rules(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Ve
     entries
 }
 
-fn limits(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Vec<Entry> {
+/// The limits that can apply.
+pub fn limits(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Vec<Entry> {
     let tables = words::tables(written.get("limit"));
     let shown = policy.limits.iter().zip(&tables).filter(|(l, _)| scope.covers(l.settings.when.as_ref()));
     let entry = |(limit, table): (&sluice::policy::Limit, &&Map<String, Value>)| {
@@ -146,7 +151,7 @@ fn limits(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> V
 }
 
 /// The exemptions that are not over.
-fn exempts(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Vec<Entry> {
+pub fn exempts(policy: &Policy, written: &Value, scope: &Scope<'_>, today: Date) -> Vec<Entry> {
     let tables = words::tables(written.get("exempt"));
     let shown = policy.exempts.iter().zip(&tables);
     let shown = shown.filter(|(e, _)| e.until >= today && scope.covers(Some(&e.when)));

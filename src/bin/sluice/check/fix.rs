@@ -120,7 +120,7 @@ fn write(path: &str, old: &str, new: &str) -> Result<(), String> {
 }
 
 /// A unified diff without context: what a few changed directives need.
-fn diff(name: &str, old: &str, new: &str) -> Vec<String> {
+pub fn diff(name: &str, old: &str, new: &str) -> Vec<String> {
     if old == new {
         return Vec::new();
     }

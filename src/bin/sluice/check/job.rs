@@ -25,6 +25,8 @@ pub struct Job {
     pub command: Command,
     /// Its words, the client in front.
     pub argv: Vec<String>,
+    /// A script was named, and no command line.
+    is_script: bool,
     /// The script's text comes from standard input.
     standard_input: bool,
 }
@@ -51,18 +53,47 @@ pub struct Reading<'j> {
 
 impl Reading<'_> {
     fn line(&self) -> CommandLine {
-        CommandLine::new(self.job.command, self.series, &self.job.argv, &self.plugins)
+        self.line_of(&self.job.argv)
+    }
+
+    fn line_of(&self, argv: &[String]) -> CommandLine {
+        CommandLine::new(self.job.command, self.series, argv, &self.plugins)
+    }
+
+    /// Which client.
+    pub fn command(&self) -> Command {
+        self.job.command
+    }
+
+    /// Its words, the client in front.
+    pub fn argv(&self) -> &[String] {
+        &self.job.argv
+    }
+
+    /// Whether a script was named, and no command line.
+    pub fn is_script(&self) -> bool {
+        self.job.is_script
+    }
+
+    /// Where on this command line one more option has its place.
+    pub fn end_of_options(&self, argv: &[String]) -> usize {
+        self.line_of(argv).end_of_options()
     }
 
     /// The submission with another text in place of the script's.
     pub fn submit(&self, text: Option<&str>) -> Submission {
+        self.submit_as(&self.job.argv, text)
+    }
+
+    /// The submission with another command line and another script.
+    pub fn submit_as(&self, argv: &[String], text: Option<&str>) -> Submission {
         let world = World {
             environment: &|name| std::env::var_os(name).map(|v| v.to_string_lossy().into_owned()),
             directory: &self.directory,
             user_id: self.person.uid,
             group_id: self.person.gid,
         };
-        self.line().read(&world, text.map(|text| Script { path: &self.path, text }))
+        self.line_of(argv).read(&world, text.map(|text| Script { path: &self.path, text }))
     }
 
     /// What neither the client nor slurmctld says, and its author would want to know.
@@ -165,13 +196,26 @@ impl Job {
     /// # Errors
     /// A command that is none of Slurm's.
     pub fn all(verb: &Check) -> Result<Vec<Job>, Failure> {
-        let Some(name) = verb.command.first() else {
+        if verb.command.is_empty() {
             return Ok(verb.scripts.iter().map(|path| Job::script(path)).collect());
-        };
+        }
+        Ok(vec![Job::typed(&verb.command)?])
+    }
+
+    /// A script, or a command.
+    ///
+    /// # Errors
+    /// A command that is none of Slurm's.
+    pub fn one(script: Option<&Path>, command: &[String]) -> Result<Job, Failure> {
+        script.map_or_else(|| Job::typed(command), |path| Ok(Job::script(path)))
+    }
+
+    fn typed(argv: &[String]) -> Result<Job, Failure> {
+        let name = argv.first().map_or("nothing", String::as_str);
         let command = Command::named(name)
             .ok_or_else(|| format!("{name} submits no job: sbatch, srun or salloc is expected after --"))?;
-        let argv = verb.command.clone();
-        Ok(vec![Job { name: command.to_string(), command, argv, standard_input: false }])
+        let argv = argv.to_vec();
+        Ok(Job { name: command.to_string(), command, argv, is_script: false, standard_input: false })
     }
 
     fn script(path: &Path) -> Job {
@@ -183,7 +227,7 @@ impl Job {
             argv.extend(["--".to_owned(), name.clone()]);
         }
         let name = if standard_input { "stdin".to_owned() } else { name };
-        Job { name, command: Command::Sbatch, argv, standard_input }
+        Job { name, command: Command::Sbatch, argv, is_script: true, standard_input }
     }
 
     /// Reads the job as its client would.

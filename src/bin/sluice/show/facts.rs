@@ -26,15 +26,7 @@ pub fn print(policy: &Policy, only: Option<&str>, written: &Value) {
         }
         lines.iter().for_each(|text| line(&format!("    {text}")));
     }
-    let kinds: Option<&[String]> = only.and_then(|p| policy.facts.partition(p).gpu_types());
-    let of_partition = |kind: &String| only.is_none() || kinds.is_some_and(|all| all.contains(kind));
-    let gpus = self::names(None, written, "gpu").into_iter().filter(of_partition).map(|kind| {
-        let layers = policy.facts.gpus.get(&kind);
-        let cpus = facts::first(&layers, |g| g.cpus_per_gpu);
-        let memory = facts::first(&layers, |g| g.memory_per_gpu);
-        (kind, for_each_gpu(cpus, memory).unwrap_or_default())
-    });
-    list("GPU types", gpus.collect());
+    list("GPU types", gpus(policy, only, written));
     let qos = self::names(None, written, "qos").into_iter().map(|name| {
         let layers = policy.facts.qos.get(&name);
         let mut parts = Vec::new();
@@ -51,6 +43,19 @@ pub fn print(policy: &Policy, only: Option<&str>, written: &Value) {
     list("QoS", qos.collect());
 }
 
+/// What each GPU type brings, or those of one partition.
+pub fn gpus(policy: &Policy, only: Option<&str>, written: &Value) -> Vec<(String, String)> {
+    let kinds: Option<&[String]> = only.and_then(|p| policy.facts.partition(p).gpu_types());
+    let of_partition = |kind: &String| only.is_none() || kinds.is_some_and(|all| all.contains(kind));
+    let gpus = names(None, written, "gpu").into_iter().filter(of_partition).map(|kind| {
+        let layers = policy.facts.gpus.get(&kind);
+        let cpus = facts::first(&layers, |g| g.cpus_per_gpu);
+        let memory = facts::first(&layers, |g| g.memory_per_gpu);
+        (kind, for_each_gpu(cpus, memory).unwrap_or_default())
+    });
+    gpus.collect()
+}
+
 fn list(heading: &str, items: Vec<(String, String)>) {
     if items.is_empty() {
         return;
@@ -63,7 +68,7 @@ fn list(heading: &str, items: Vec<(String, String)>) {
 }
 
 /// The tables of a kind by name, or the one that is asked for.
-fn names(only: Option<&str>, written: &Value, kind: &str) -> Vec<String> {
+pub fn names(only: Option<&str>, written: &Value, kind: &str) -> Vec<String> {
     match only {
         Some(name) => vec![name.to_owned()],
         None => {
@@ -73,7 +78,8 @@ fn names(only: Option<&str>, written: &Value, kind: &str) -> Vec<String> {
     }
 }
 
-fn partition(facts: &Partition<'_>, name: &str, written: &Value) -> Vec<String> {
+/// What the policy says of a partition, a line each.
+pub fn partition(facts: &Partition<'_>, name: &str, written: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     let node = facts.node();
     let types = facts.gpu_types();
@@ -144,7 +150,8 @@ fn per_gpu(numbers: PerGpu, show: impl Fn(u64) -> String) -> String {
     }
 }
 
-fn time(limit: TimeLimit) -> String {
+/// A time limit as Slurm writes it.
+pub fn time(limit: TimeLimit) -> String {
     match limit {
         TimeLimit::Minutes(minutes) => Minutes(minutes).to_string(),
         TimeLimit::Unlimited | TimeLimit::Unset => "UNLIMITED".to_owned(),
