@@ -24,6 +24,7 @@ mod numbers;
 mod policy_file;
 mod records;
 mod run_card;
+mod replay;
 mod shared;
 mod spank;
 mod submission;
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         leftovers::CASES,
         updates::CASES,
         records::CASES,
+        replay::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
