@@ -78,8 +78,14 @@ pub fn past(row: &Row<'_>, id: &JobId<'_>, policy: &Policy, reader: Reader<'_>) 
         least.std_err = least.std_err.or_else(|| path(C::StdErr));
     }
     if complete {
-        let past =
-            Past { least, most: None, effective, partial: false, lineage_open: false, no_gpus_shown: false };
+        let past = Past {
+            least,
+            most: None,
+            effective,
+            partial: false,
+            open_rules: Vec::new(),
+            no_gpus_shown: false,
+        };
         return Some(past);
     }
 
@@ -163,8 +169,8 @@ pub fn past(row: &Row<'_>, id: &JobId<'_>, policy: &Policy, reader: Reader<'_>) 
         most.script = Some("#!/bin/sh\n# This script was created by sbatch --wrap.\n".into());
     }
     let says_lineage = |r: &Request<'_>| r.lineage.is_some() || !r.lineage_pairs().is_empty();
-    let lineage_open = !says_lineage(&least);
-    Some(Past { least, most: Some(most), effective, partial: true, lineage_open, no_gpus_shown })
+    let open_rules = if says_lineage(&least) { Vec::new() } else { vec!["lineage"] };
+    Some(Past { least, most: Some(most), effective, partial: true, open_rules, no_gpus_shown })
 }
 
 /// What the user typed.

@@ -60,8 +60,8 @@ pub struct Past {
     pub effective: Effective,
     /// The line may be followed by a script's options, so that what is not stated may have been.
     pub partial: bool,
-    /// Whether `--lineage` may have been given unseen.
-    pub lineage_open: bool,
+    /// Rules that ask for what is not known of this submission, and at no time can be told.
+    pub open_rules: Vec<&'static str>,
     /// No GPU is shown. Where the site does not account for GPUs that proves nothing.
     pub no_gpus_shown: bool,
 }

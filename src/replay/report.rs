@@ -176,11 +176,8 @@ pub struct Passed {
 }
 
 impl Line {
-    fn add(&mut self, lot: Option<Lot>, sums: Sums) {
-        let (gpu, cpu) = (hours(sums.gpu_seconds), hours(sums.cpu_seconds));
-        self.jobs = self.jobs.saturating_add(sums.jobs);
-        self.gpu_hours += gpu;
-        self.cpu_hours += cpu;
+    fn count(&mut self, lot: Option<Lot>, jobs: u64) {
+        self.jobs = self.jobs.saturating_add(jobs);
         let count = match lot {
             None => return,
             Some(Lot::Refused) => &mut self.refused,
@@ -192,11 +189,7 @@ impl Line {
             Some(Lot::Edited) => &mut self.edited,
             Some(Lot::CannotTell) => &mut self.cannot_tell,
         };
-        *count = count.saturating_add(sums.jobs);
-        if lot.is_some_and(touches) {
-            self.touched_gpu_hours += gpu;
-            self.touched_cpu_hours += cpu;
-        }
+        *count = count.saturating_add(jobs);
     }
 
     /// Jobs that a rule complains of, whatever follows from it.
@@ -227,23 +220,35 @@ fn counted(marks: &[Mark], tally: &Tally) -> Vec<Mark> {
     marks
 }
 
-/// A line with the users that it touches.
+/// A line in the making. Seconds are whole numbers, so that the order in which they are added changes
+/// nothing.
 #[derive(Default)]
 struct Counter {
     line: Line,
     users: HashSet<u32>,
+    used: Sums,
+    touched: Sums,
 }
 
 impl Counter {
     fn add(&mut self, lot: Option<Lot>, user: u32, sums: Sums) {
-        self.line.add(lot, sums);
+        self.line.count(lot, sums.jobs);
+        self.used.add(sums);
         if lot.is_some_and(touches) {
             self.users.insert(user);
+            self.touched.add(sums);
         }
     }
 
     fn finish(self) -> Line {
-        Line { users: self.users.len() as u64, ..self.line }
+        Line {
+            users: self.users.len() as u64,
+            gpu_hours: hours(self.used.gpu_seconds),
+            cpu_hours: hours(self.used.cpu_seconds),
+            touched_gpu_hours: hours(self.touched.gpu_seconds),
+            touched_cpu_hours: hours(self.touched.cpu_seconds),
+            ..self.line
+        }
     }
 }
 
@@ -420,6 +425,7 @@ fn examples(
 
 fn changes(rules: &Rules, tally: &Tally, fates: &[Fate]) -> Changes {
     let mut all = Changes::default();
+    let (mut newly_seconds, mut no_longer_seconds) = (0u64, 0u64);
     let mut lines: Vec<ChangeLine> =
         rules.names.iter().map(|rule| ChangeLine { rule: rule.clone(), ..ChangeLine::default() }).collect();
     let refuses = |lot: Option<Lot>| lot == Some(Lot::Refused);
@@ -431,11 +437,11 @@ fn changes(rules: &Rules, tally: &Tally, fates: &[Fate]) -> Changes {
         let (now, before) = (lot(&fate.now), lot(&fate.before));
         if refuses(now) && !refuses(before) {
             add(&mut all.newly_refused, sums.jobs);
-            all.newly_refused_gpu_hours += hours(sums.gpu_seconds);
+            add(&mut newly_seconds, sums.gpu_seconds);
         }
         if refuses(before) && !refuses(now) {
             add(&mut all.no_longer_refused, sums.jobs);
-            all.no_longer_refused_gpu_hours += hours(sums.gpu_seconds);
+            add(&mut no_longer_seconds, sums.gpu_seconds);
         }
         for (number, line) in lines.iter_mut().enumerate() {
             let by = |marks: &[Mark]| marks.iter().find(|m| m.rule == number).map(|m| m.lot);
@@ -461,6 +467,8 @@ fn changes(rules: &Rules, tally: &Tally, fates: &[Fate]) -> Changes {
         [l.newly_refused, l.no_longer_refused, l.newly_noted, l.no_longer_noted].iter().any(|&n| n > 0)
     };
     lines.retain(changed);
+    all.newly_refused_gpu_hours = hours(newly_seconds);
+    all.no_longer_refused_gpu_hours = hours(no_longer_seconds);
     all.rules = lines;
     all
 }
@@ -478,7 +486,9 @@ fn why(rule: &str) -> &'static str {
         "lineage" => "--lineage in a script",
         "memory-per-gpu" => "whether memory was asked for in a script or is the site's default",
         "preemptible" => "--requeue and --signal in a script",
-        "qos-entitlement" => "whether the QoS was asked for; sacct of 24.11 and later tells that: QOSREQ",
+        "qos-entitlement" => {
+            "whose default account or QoS it is, or whether that was asked for (24.11 and later: QOSREQ)"
+        }
         "short-job" => "whether the user may use the short QoS",
         "time-limit" => "whether --time was given or the partition's default came of it",
         "wrap" => "whether it was --wrap",

@@ -243,19 +243,14 @@ impl<'a> Dealer<'a> {
             if more && header.is_repeated(&line) {
                 continue;
             }
-            let steps =
-                if more { assembler.take(header, &line, lines.number) } else { [assembler.rest(), None] };
-            for step in steps.into_iter().flatten() {
-                match step {
-                    Step::Row(text, number) => self.row(file, header, &text, number),
-                    Step::Broken(number) => {
-                        self.passed.broken(
-                            &file.name,
-                            number,
-                            "columns are missing: the line is cut off".to_owned(),
-                        );
-                    }
+            let step = if more { assembler.take(header, &line, lines.number) } else { assembler.rest() };
+            match step {
+                Some(Step::Row(text, number)) => self.row(file, header, &text, number),
+                Some(Step::Broken(number)) => {
+                    let why = "columns are missing: the line is cut off".to_owned();
+                    self.passed.broken(&file.name, number, why);
                 }
+                None => {}
             }
             if !more {
                 return Ok(());

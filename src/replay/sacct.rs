@@ -182,6 +182,11 @@ impl Header {
         self.places.iter().any(|(c, _)| *c == column)
     }
 
+    /// Whether the last column holds what users type, so that it may go on behind a line break.
+    pub fn ends_in_text(&self) -> bool {
+        self.free.last().is_some_and(|at| at.checked_add(1) == Some(self.width))
+    }
+
     /// Whether a line is the header once more, as where files were put together.
     pub fn is_repeated(&self, line: &str) -> bool {
         line == self.line
