@@ -28,6 +28,9 @@ _sluice() {
             sluice,init)
                 cmd="sluice__subcmd__init"
                 ;;
+            sluice,replay)
+                cmd="sluice__subcmd__replay"
+                ;;
             sluice,show)
                 cmd="sluice__subcmd__show"
                 ;;
@@ -52,6 +55,9 @@ _sluice() {
             sluice__subcmd__help,init)
                 cmd="sluice__subcmd__help__subcmd__init"
                 ;;
+            sluice__subcmd__help,replay)
+                cmd="sluice__subcmd__help__subcmd__replay"
+                ;;
             sluice__subcmd__help,show)
                 cmd="sluice__subcmd__help__subcmd__show"
                 ;;
@@ -71,7 +77,7 @@ _sluice() {
 
     case "${cmd}" in
         sluice)
-            opts="-h -V --policy --format --help --version check test validate show init status explain help"
+            opts="-h -V --policy --format --help --version check test validate show init replay status explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -153,7 +159,7 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help)
-            opts="check test validate show init status explain help"
+            opts="check test validate show init replay status explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -209,6 +215,20 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__help__subcmd__replay)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -285,6 +305,52 @@ _sluice() {
                 return 0
             fi
             case "${prev}" in
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__replay)
+            opts="-h --against --html --since --until --top --slurm --policy --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --against)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slurm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

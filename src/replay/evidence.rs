@@ -6,7 +6,7 @@
 //! left open (paths of logs, `--exclusive`, `--export`, `--signal`, `--requeue`, lineage).
 //! Environment variables are not seen at all.
 
-use super::sacct::{Column as C, JobId, Kind, Row};
+use super::sacct::{self, Column as C, JobId, Kind, Row};
 use super::submit_line::{Told, words};
 use super::{Effective, Past};
 use crate::policy::Policy;
@@ -215,7 +215,7 @@ fn typed(row: &Row<'_>, id: &JobId<'_>, uid: u32, series: Series) -> Option<Type
 
 /// Nodes that the job got, or asked for where it has none yet.
 fn nodes(row: &Row<'_>, asked: &Tres<'_>) -> Option<u32> {
-    let number = |column| row.text(column).and_then(|t| t.parse::<u32>().ok()).filter(|&n| n > 0);
+    let number = |column| row.text(column).and_then(sacct::whole).filter(|&n| n > 0);
     let got = count(&Tres::new(row.get(C::AllocTres)), "node").and_then(|n| u32::try_from(n).ok());
     let listed = || count(asked, "node").and_then(|n| u32::try_from(n).ok());
     got.or_else(|| number(C::NNodes)).or_else(|| number(C::ReqNodes)).or_else(listed).filter(|&n| n > 0)
