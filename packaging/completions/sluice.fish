@@ -73,7 +73,7 @@ complete -c sluice -n "__fish_sluice_using_subcommand replay" -l html -d 'Write 
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -l since -d 'Only jobs submitted on this day or later' -r
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -l until -d 'Only jobs submitted on this day or before' -r
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -l top -d 'Users, accounts and partitions to list at most' -r
-complete -c sluice -n "__fish_sluice_using_subcommand replay" -l slurm -d 'Series of Slurm whose command lines are read [default: the installed one, else the newest]' -r
+complete -c sluice -n "__fish_sluice_using_subcommand replay" -l slurm -d 'Series of Slurm that reads command lines [default: the installed, else the newest]' -r
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -l policy -d 'Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]' -r -F
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
 json\t''"

@@ -6,6 +6,7 @@
 //! nobody can tell. [`run`] reads in one thread and judges in the others, [`tally`] counts, and a
 //! [`Report`] is what remains. Jobs that were refused at the time are in no accounting.
 
+mod dealer;
 mod evidence;
 mod judged;
 mod read;
@@ -14,8 +15,10 @@ mod report;
 mod run;
 mod sacct;
 mod submit_line;
+mod summary;
 mod tally;
 mod time;
+mod worker;
 
 use std::collections::HashMap;
 
