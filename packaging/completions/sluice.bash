@@ -19,6 +19,9 @@ _sluice() {
             sluice,check)
                 cmd="sluice__subcmd__check"
                 ;;
+            sluice,compare)
+                cmd="sluice__subcmd__compare"
+                ;;
             sluice,explain)
                 cmd="sluice__subcmd__explain"
                 ;;
@@ -27,6 +30,9 @@ _sluice() {
                 ;;
             sluice,init)
                 cmd="sluice__subcmd__init"
+                ;;
+            sluice,job)
+                cmd="sluice__subcmd__job"
                 ;;
             sluice,replay)
                 cmd="sluice__subcmd__replay"
@@ -46,6 +52,9 @@ _sluice() {
             sluice__subcmd__help,check)
                 cmd="sluice__subcmd__help__subcmd__check"
                 ;;
+            sluice__subcmd__help,compare)
+                cmd="sluice__subcmd__help__subcmd__compare"
+                ;;
             sluice__subcmd__help,explain)
                 cmd="sluice__subcmd__help__subcmd__explain"
                 ;;
@@ -54,6 +63,9 @@ _sluice() {
                 ;;
             sluice__subcmd__help,init)
                 cmd="sluice__subcmd__help__subcmd__init"
+                ;;
+            sluice__subcmd__help,job)
+                cmd="sluice__subcmd__help__subcmd__job"
                 ;;
             sluice__subcmd__help,replay)
                 cmd="sluice__subcmd__help__subcmd__replay"
@@ -77,7 +89,7 @@ _sluice() {
 
     case "${cmd}" in
         sluice)
-            opts="-h -V --policy --format --help --version check test validate show init replay status explain help"
+            opts="-h -V --policy --format --help --version check test validate show init replay status job compare explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -136,6 +148,28 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        sluice__subcmd__compare)
+            opts="-h --policy --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         sluice__subcmd__explain)
             opts="-h --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -159,7 +193,7 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help)
-            opts="check test validate show init replay status explain help"
+            opts="check test validate show init replay status job compare explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -173,6 +207,20 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -215,6 +263,20 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help__subcmd__init)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__help__subcmd__job)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -300,6 +362,28 @@ _sluice() {
             ;;
         sluice__subcmd__init)
             opts="-h --template --policy --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__job)
+            opts="-h --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
