@@ -19,6 +19,9 @@ _sluice() {
             sluice,check)
                 cmd="sluice__subcmd__check"
                 ;;
+            sluice,compare)
+                cmd="sluice__subcmd__compare"
+                ;;
             sluice,explain)
                 cmd="sluice__subcmd__explain"
                 ;;
@@ -28,11 +31,14 @@ _sluice() {
             sluice,init)
                 cmd="sluice__subcmd__init"
                 ;;
+            sluice,job)
+                cmd="sluice__subcmd__job"
+                ;;
+            sluice,replay)
+                cmd="sluice__subcmd__replay"
+                ;;
             sluice,show)
                 cmd="sluice__subcmd__show"
-                ;;
-            sluice,site-note)
-                cmd="sluice__subcmd__site__subcmd__note"
                 ;;
             sluice,status)
                 cmd="sluice__subcmd__status"
@@ -46,6 +52,9 @@ _sluice() {
             sluice__subcmd__help,check)
                 cmd="sluice__subcmd__help__subcmd__check"
                 ;;
+            sluice__subcmd__help,compare)
+                cmd="sluice__subcmd__help__subcmd__compare"
+                ;;
             sluice__subcmd__help,explain)
                 cmd="sluice__subcmd__help__subcmd__explain"
                 ;;
@@ -55,11 +64,14 @@ _sluice() {
             sluice__subcmd__help,init)
                 cmd="sluice__subcmd__help__subcmd__init"
                 ;;
+            sluice__subcmd__help,job)
+                cmd="sluice__subcmd__help__subcmd__job"
+                ;;
+            sluice__subcmd__help,replay)
+                cmd="sluice__subcmd__help__subcmd__replay"
+                ;;
             sluice__subcmd__help,show)
                 cmd="sluice__subcmd__help__subcmd__show"
-                ;;
-            sluice__subcmd__help,site-note)
-                cmd="sluice__subcmd__help__subcmd__site__subcmd__note"
                 ;;
             sluice__subcmd__help,status)
                 cmd="sluice__subcmd__help__subcmd__status"
@@ -77,7 +89,7 @@ _sluice() {
 
     case "${cmd}" in
         sluice)
-            opts="-h -V --policy --format --help --version check test validate show init site-note status explain help"
+            opts="-h -V --policy --format --help --version check test validate show init replay status job compare explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -136,29 +148,35 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__explain)
-            opts="-h --user --account --default-qos --slurm --policy --format --help"
+        sluice__subcmd__compare)
+            opts="-h --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --user)
+                --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --account)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
                     return 0
                     ;;
-                --default-qos)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
+                *)
+                    COMPREPLY=()
                     ;;
-                --slurm)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__explain)
+            opts="-h --policy --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -175,7 +193,7 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help)
-            opts="check test validate show init site-note status explain help"
+            opts="check test validate show init replay status job compare explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -189,6 +207,20 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help__subcmd__check)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__help__subcmd__compare)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -244,7 +276,7 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__help__subcmd__show)
+        sluice__subcmd__help__subcmd__job)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -258,7 +290,21 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__help__subcmd__site__subcmd__note)
+        sluice__subcmd__help__subcmd__replay)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__help__subcmd__show)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -336,18 +382,56 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__show)
-            opts="-h --partition --user --policy --format --help"
+        sluice__subcmd__job)
+            opts="-h --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --partition)
+                --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --user)
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__replay)
+            opts="-h --against --html --since --until --top --slurm --policy --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --against)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --html)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slurm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -366,18 +450,14 @@ _sluice() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        sluice__subcmd__site__subcmd__note)
-            opts="-o -h --output --force --user --cluster --policy --format --help"
+        sluice__subcmd__show)
+            opts="-h --partition --user --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --output)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -o)
+                --partition)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

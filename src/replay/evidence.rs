@@ -6,7 +6,7 @@
 //! left open (paths of logs, `--exclusive`, `--export`, `--signal`, `--requeue`, lineage).
 //! Environment variables are not seen at all.
 
-use super::sacct::{Column as C, JobId, Kind, Row};
+use super::sacct::{self, Column as C, JobId, Kind, Row};
 use super::submit_line::{Told, words};
 use super::{Effective, Past};
 use crate::policy::Policy;
@@ -78,8 +78,14 @@ pub fn past(row: &Row<'_>, id: &JobId<'_>, policy: &Policy, reader: Reader<'_>) 
         least.std_err = least.std_err.or_else(|| path(C::StdErr));
     }
     if complete {
-        let past =
-            Past { least, most: None, effective, partial: false, lineage_open: false, no_gpus_shown: false };
+        let past = Past {
+            least,
+            most: None,
+            effective,
+            partial: false,
+            open_rules: Vec::new(),
+            no_gpus_shown: false,
+        };
         return Some(past);
     }
 
@@ -163,8 +169,8 @@ pub fn past(row: &Row<'_>, id: &JobId<'_>, policy: &Policy, reader: Reader<'_>) 
         most.script = Some("#!/bin/sh\n# This script was created by sbatch --wrap.\n".into());
     }
     let says_lineage = |r: &Request<'_>| r.lineage.is_some() || !r.lineage_pairs().is_empty();
-    let lineage_open = !says_lineage(&least);
-    Some(Past { least, most: Some(most), effective, partial: true, lineage_open, no_gpus_shown })
+    let open_rules = if says_lineage(&least) { Vec::new() } else { vec!["lineage"] };
+    Some(Past { least, most: Some(most), effective, partial: true, open_rules, no_gpus_shown })
 }
 
 /// What the user typed.
@@ -209,7 +215,7 @@ fn typed(row: &Row<'_>, id: &JobId<'_>, uid: u32, series: Series) -> Option<Type
 
 /// Nodes that the job got, or asked for where it has none yet.
 fn nodes(row: &Row<'_>, asked: &Tres<'_>) -> Option<u32> {
-    let number = |column| row.text(column).and_then(|t| t.parse::<u32>().ok()).filter(|&n| n > 0);
+    let number = |column| row.text(column).and_then(sacct::whole).filter(|&n| n > 0);
     let got = count(&Tres::new(row.get(C::AllocTres)), "node").and_then(|n| u32::try_from(n).ok());
     let listed = || count(asked, "node").and_then(|n| u32::try_from(n).ok());
     got.or_else(|| number(C::NNodes)).or_else(|| number(C::ReqNodes)).or_else(listed).filter(|&n| n > 0)

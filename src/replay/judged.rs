@@ -97,7 +97,7 @@ pub fn judged(
     for finding in &proved.findings {
         let Some(rule) = rules.find(&finding.rule) else { continue };
         let Some(lot) = lot(&finding.outcome) else { continue };
-        if past.partial && depends(finding, past) {
+        if depends(finding, past) {
             all.add(rule, Lot::CannotTell, false, None);
             continue;
         }
@@ -108,7 +108,8 @@ pub fn judged(
     for edit in &proved.edits {
         let Some(rule) = rules.find(edit.rule) else { continue };
         // What fills a gap fills none that a script has filled.
-        let lot = if past.partial { Lot::CannotTell } else { Lot::Edited };
+        let open = past.partial || past.open_rules.contains(&edit.rule);
+        let lot = if open { Lot::CannotTell } else { Lot::Edited };
         all.add(rule, lot, false, None);
     }
     let asks_for_qos = || policy.rules.iter().any(|r| r.info.name == "short-job");
@@ -166,10 +167,11 @@ fn words(finding: &Finding) -> String {
     }
 }
 
-/// Whether a finding stands or falls with what a script may have said: that something is not given, or
-/// that no lineage is.
+/// Whether a finding stands or falls with what is not known: that something is not given, which a script
+/// may give, or what no source tells of this submission.
 fn depends(finding: &Finding, past: &Past) -> bool {
-    finding.complaint.asked.ends_with(" is not given") || (past.lineage_open && finding.rule == "lineage")
+    (past.partial && finding.complaint.asked.ends_with(" is not given"))
+        || past.open_rules.contains(&finding.rule.as_str())
 }
 
 fn lot(outcome: &Outcome) -> Option<Lot> {

@@ -6,6 +6,7 @@
 //! nobody can tell. [`run`] reads in one thread and judges in the others, [`tally`] counts, and a
 //! [`Report`] is what remains. Jobs that were refused at the time are in no accounting.
 
+mod dealer;
 mod evidence;
 mod judged;
 mod read;
@@ -14,8 +15,10 @@ mod report;
 mod run;
 mod sacct;
 mod submit_line;
+mod summary;
 mod tally;
 mod time;
+mod worker;
 
 use std::collections::HashMap;
 
@@ -60,8 +63,8 @@ pub struct Past {
     pub effective: Effective,
     /// The line may be followed by a script's options, so that what is not stated may have been.
     pub partial: bool,
-    /// Whether `--lineage` may have been given unseen.
-    pub lineage_open: bool,
+    /// Rules that ask for what is not known of this submission, and at no time can be told.
+    pub open_rules: Vec<&'static str>,
     /// No GPU is shown. Where the site does not account for GPUs that proves nothing.
     pub no_gpus_shown: bool,
 }

@@ -59,6 +59,9 @@ impl<R: BufRead> Lines<R> {
 /// Puts together lines with fewer columns than the header: a column has a line break in it.
 #[derive(Debug, Default)]
 pub struct Assembler {
+    /// A whole row, whose last column may go on.
+    whole: Option<(String, u64)>,
+    /// A row that is not whole yet.
     part: String,
     start: u64,
 }
@@ -73,33 +76,50 @@ pub enum Step {
 }
 
 impl Assembler {
-    /// Takes a line; yields what is complete, at most a broken part and a row.
-    pub fn take(&mut self, header: &Header, line: &str, number: u64) -> [Option<Step>; 2] {
-        match header.width_of(line) {
-            Width::Short(_) => {}
-            // A whole line: what came before it is not.
-            Width::Right | Width::Long => return [self.rest(), Some(Step::Row(line.to_owned(), number))],
+    /// Takes a line; yields what is complete before it.
+    pub fn take(&mut self, header: &Header, line: &str, number: u64) -> Option<Step> {
+        let columns = match header.width_of(line) {
+            Width::Short(columns) => columns,
+            // A whole line: what came before it is over, be it whole or not.
+            Width::Right | Width::Long => {
+                let before = self.rest();
+                self.whole = Some((line.to_owned(), number));
+                return before;
+            }
+        };
+        if let Some((row, _)) = &mut self.whole {
+            if columns == 1 && header.ends_in_text() && row.len() < LONGEST {
+                row.push('\n');
+                row.push_str(line);
+                return None;
+            }
         }
         if self.part.is_empty() {
+            let before = self.rest();
             (self.part, self.start) = (line.to_owned(), number);
-            return [None, None];
+            return before;
         }
-        // Blank lines and such may be part of a comment.
         self.part.push('\n');
         self.part.push_str(line);
         match header.width_of(&self.part) {
-            Width::Short(_) if self.part.len() < LONGEST => [None, None],
-            Width::Right => [Some(Step::Row(std::mem::take(&mut self.part), self.start)), None],
+            Width::Short(_) if self.part.len() < LONGEST => None,
+            Width::Right => {
+                self.whole = Some((std::mem::take(&mut self.part), self.start));
+                None
+            }
             Width::Short(_) | Width::Long => {
                 let broken = Step::Broken(self.start);
                 (self.part, self.start) = (line.to_owned(), number);
-                [Some(broken), None]
+                Some(broken)
             }
         }
     }
 
     /// What is left over.
     pub fn rest(&mut self) -> Option<Step> {
+        if let Some((row, number)) = self.whole.take() {
+            return Some(Step::Row(row, number));
+        }
         let part = std::mem::take(&mut self.part);
         (!part.trim().is_empty()).then_some(Step::Broken(self.start))
     }
@@ -140,7 +160,7 @@ mod tests {
         let mut assembler = Assembler::default();
         let mut all = Vec::new();
         for (line, number) in lines.iter().zip(1..) {
-            all.extend(assembler.take(&header, line, number).into_iter().flatten());
+            all.extend(assembler.take(&header, line, number));
         }
         all.extend(assembler.rest());
         all
@@ -149,11 +169,11 @@ mod tests {
     #[test]
     fn a_line_break_in_a_column_tears_no_row() {
         assert_eq!(
-            steps(&["1|a|x", "2|b\nc".split('\n').next().unwrap(), "c|y", "3|d|z"]),
+            steps(&["1|a|x", "2|b", "c|y", "", "more", "3|d|z"]),
             [
                 Step::Row("1|a|x".to_owned(), 1),
-                Step::Row("2|b\nc|y".to_owned(), 2),
-                Step::Row("3|d|z".to_owned(), 4)
+                Step::Row("2|b\nc|y\n\nmore".to_owned(), 2),
+                Step::Row("3|d|z".to_owned(), 6)
             ]
         );
     }

@@ -66,8 +66,17 @@ fn past(record: &Record) -> Option<Past> {
         account: record.account.clone(),
         qos: None,
     };
-    let lineage_open = record.cut.iter().any(|c| c == "comment" || c == "lineage");
-    Some(Past { least, most: Some(most), effective, partial: false, lineage_open, no_gpus_shown: false })
+    let mut open_rules = Vec::new();
+    if record.cut.iter().any(|c| c == "comment" || c == "lineage") {
+        open_rules.push("lineage");
+    }
+    // Whose partition it is depends on the account, and default ones are in no record. Where the rule
+    // spoke or filled in a QoS, the user was a guest.
+    let guest = found("qos-entitlement") || record.edits.iter().any(|e| e.starts_with("--qos="));
+    if !guest && (least.account.is_none() || least.qos.is_none()) {
+        open_rules.push("qos-entitlement");
+    }
+    Some(Past { least, most: Some(most), effective, partial: false, open_rules, no_gpus_shown: false })
 }
 
 #[cfg(test)]

@@ -182,6 +182,11 @@ impl Header {
         self.places.iter().any(|(c, _)| *c == column)
     }
 
+    /// Whether the last column holds what users type, so that it may go on behind a line break.
+    pub fn ends_in_text(&self) -> bool {
+        self.free.last().is_some_and(|at| at.checked_add(1) == Some(self.width))
+    }
+
     /// Whether a line is the header once more, as where files were put together.
     pub fn is_repeated(&self, line: &str) -> bool {
         line == self.line
@@ -324,48 +329,41 @@ impl Row<'_> {
 
     /// Whether columns that have a form have it. A line that was read with its columns shifted fails.
     fn check(&self) -> Result<(), String> {
-        let number = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
-        let tres = |t: &str| t.contains('=') && !t.starts_with(['/', '-']);
-        let date = |t: &str| time::day(t).is_some() || matches!(t, "Unknown" | "None");
-        let state = |t: &str| {
-            t.bytes().all(|b| b.is_ascii_uppercase() || b"_ +".contains(&b)) || t.starts_with("CANCELLED by ")
-        };
-        let path = |t: &str| t.starts_with('/');
-        let line =
-            |t: &str| t.split(' ').next().is_some_and(|w| crate::submit_line::Command::named(w).is_some());
-        let elapsed = |t: &str| time::seconds(t).is_some() || t == "INVALID";
-        let limit =
-            |t: &str| number(t) || time::seconds(t).is_some() || matches!(t, "UNLIMITED" | "Partition_Limit");
-        let job = |t: &str| t.starts_with(|c: char| c.is_ascii_digit());
-        let forms: [(Column, &dyn Fn(&str) -> bool); 17] = [
-            (C::JobId, &job),
-            (C::JobIdRaw, &job),
-            (C::Uid, &number),
-            (C::Gid, &number),
-            (C::Submit, &date),
-            (C::State, &state),
-            (C::Elapsed, &elapsed),
-            (C::ElapsedRaw, &number),
-            (C::Timelimit, &limit),
-            (C::TimelimitRaw, &limit),
-            (C::ReqCpus, &number),
-            (C::ReqNodes, &number),
-            (C::AllocCpus, &number),
-            (C::ReqTres, &tres),
-            (C::AllocTres, &tres),
-            (C::WorkDir, &path),
-            (C::SubmitLine, &line),
-        ];
-        // A command line may come from a program that is none of Slurm's: that is no shift by itself.
-        for (column, form) in forms {
+        for (column, at) in &self.header.places {
+            let text = self.fields.get(*at).map_or("", |text| text.trim());
+            // A command line may come from a program that is none of Slurm's: that is no shift by itself.
             let lenient = matches!(column, C::SubmitLine | C::WorkDir) && !self.joined;
-            let text = self.get(column);
-            if !text.is_empty() && !lenient && !form(text) {
-                let name = COLUMNS.iter().find(|(_, c)| *c == column).map_or("", |(name, _)| name);
+            if !text.is_empty() && !lenient && !has_form(*column, text) {
+                let name = COLUMNS.iter().find(|(_, c)| c == column).map_or("", |(name, _)| name);
                 return Err(format!("{name} is {}", crate::words::shown(text)));
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a text may stand in a column.
+fn has_form(column: Column, text: &str) -> bool {
+    let number = || text.bytes().all(|b| b.is_ascii_digit());
+    match column {
+        C::JobId | C::JobIdRaw => text.starts_with(|c: char| c.is_ascii_digit()),
+        C::Uid | C::Gid | C::ElapsedRaw | C::ReqCpus | C::AllocCpus => number(),
+        C::ReqNodes | C::NNodes => whole(text).is_some(),
+        C::Submit => time::day(text).is_some() || matches!(text, "Unknown" | "None"),
+        C::State => {
+            text.starts_with("CANCELLED by ")
+                || text.bytes().all(|b| b.is_ascii_uppercase() || b"_ +".contains(&b))
+        }
+        C::Elapsed => time::seconds(text).is_some() || text == "INVALID",
+        C::Timelimit | C::TimelimitRaw => {
+            number() || time::seconds(text).is_some() || matches!(text, "UNLIMITED" | "Partition_Limit")
+        }
+        C::ReqTres | C::AllocTres => text.contains('=') && !text.starts_with(['/', '-']),
+        C::WorkDir => text.starts_with('/'),
+        C::SubmitLine => {
+            text.split(' ').next().is_some_and(|w| crate::submit_line::Command::named(w).is_some())
+        }
+        _ => true,
     }
 }
 
@@ -413,6 +411,15 @@ impl<'t> JobId<'t> {
     }
 }
 
+/// A number of nodes: sacct writes 2048 of them as `2K` (`convert_num_unit`).
+pub fn whole(text: &str) -> Option<u32> {
+    let (number, factor) = match text.strip_suffix('K') {
+        Some(number) => (number, 1024u32),
+        None => (text, 1),
+    };
+    number.parse::<u32>().ok()?.checked_mul(factor)
+}
+
 fn known(name: &str) -> Option<Column> {
     COLUMNS.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, column)| *column)
 }
@@ -455,6 +462,7 @@ mod tests {
         );
         assert_eq!((of("x"), of(""), of("99999999999"), of("7~1")), (None, None, None, None));
         assert_eq!(JobId::parse("7_3", Some("12")).unwrap().raw, 12);
+        assert_eq!((whole("2K"), whole("3"), whole("many")), (Some(2048), Some(3), None));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod leftovers;
 mod numbers;
 mod policy_file;
 mod records;
+mod replay;
 mod run_card;
 mod shared;
 mod spank;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         leftovers::CASES,
         updates::CASES,
         records::CASES,
+        replay::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());

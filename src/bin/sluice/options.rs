@@ -151,13 +151,13 @@ pub struct Init {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Reads `sacct --parsable2` output, its columns in any order, and Sluice's own records. Exits 0 if\n\
-                        no job would be refused (with --against: newly refused), 1 if one would be.\n\n\
-                        Ask sacct for what tells most, with a delimiter that nobody types:\n  \
-                        sacct --allusers --allocations --parsable2 --delimiter=$'\\x1f' \\\n    \
-                        --starttime=2026-01-01 --endtime=now --format=JobID,JobIDRaw,User,UID,GID,\\\n    \
-                        Account,Partition,QOS,Submit,State,ElapsedRaw,TimelimitRaw,ReqCPUS,ReqNodes,\\\n    \
-                        ReqMem,ReqTRES,AllocTRES,Reservation,Constraints,JobName,Comment,AdminComment,\\\n    \
-                        WorkDir,SubmitLine > jobs     (24.11 and later: QOSREQ,StdOut,StdErr too)\n  \
+                        no job would be refused (with --against: newly refused), 1 if one would be.\n\
+                        Ask sacct for what tells most, with a delimiter that nobody types:\n\
+                        sacct --allusers --allocations --parsable2 --delimiter=$'\\x1f' \\\n\
+                        --starttime=2026-01-01 --endtime=now --format=JobID,JobIDRaw,User,UID,GID,\\\n\
+                        Account,Partition,QOS,Submit,State,ElapsedRaw,TimelimitRaw,ReqCPUS,ReqNodes,\\\n\
+                        ReqMem,ReqTRES,AllocTRES,Reservation,Constraints,JobName,Comment,AdminComment,\\\n\
+                        WorkDir,SubmitLine > jobs       # 24.11 and later: QOSREQ,StdOut,StdErr too\n\
                         sluice replay --html=report.html jobs"
 )]
 pub struct Replay {
@@ -179,7 +179,7 @@ pub struct Replay {
     /// Users, accounts and partitions to list at most
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Series of Slurm whose command lines are read [default: the installed one, else the newest]
+    /// Series of Slurm that reads command lines [default: the installed, else the newest]
     #[arg(long, value_name = "VERSION", value_parser = series)]
     pub slurm: Option<Series>,
 }

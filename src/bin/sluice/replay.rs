@@ -4,9 +4,12 @@ mod html;
 mod numbers;
 mod text;
 
+use std::collections::HashMap;
 use std::fs::File;
+use std::hash::Hash;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -30,6 +33,7 @@ pub fn run(common: &Common, verb: &Replay) -> Result<Exit, Failure> {
     let found = policy_file::find(common.policy.as_deref(), today)?;
     let against = verb.against.as_deref().map(|path| policy_file::find(Some(path), today)).transpose()?;
     let bar = bar(&verb.files);
+    let (uids, names) = (Remembered::default(), Remembered::default());
     let options = replay::Options {
         policy: &found.policy,
         against: against.as_ref().map(|f| &f.policy),
@@ -37,8 +41,8 @@ pub fn run(common: &Common, verb: &Replay) -> Result<Exit, Failure> {
         since: verb.since.clone(),
         until: verb.until.clone(),
         workers: std::thread::available_parallelism().map_or(1, usize::from),
-        uid: &|name| System.user(name),
-        name: &|uid| User::from_uid(Uid::from_raw(uid)).ok().flatten().map(|u| u.name),
+        uid: &|name| uids.get(name.to_owned(), |name| System.user(name)),
+        name: &|uid| names.get(uid, |uid| User::from_uid(Uid::from_raw(*uid)).ok().flatten().map(|u| u.name)),
         progress: &|bytes| bar.inc(bytes),
     };
     let result = replay::run(&options, sources);
@@ -59,6 +63,27 @@ pub fn run(common: &Common, verb: &Replay) -> Result<Exit, Failure> {
         }
     }
     Ok(exit(&report))
+}
+
+/// Answers of the name service, which may take long, by question.
+struct Remembered<Q, A>(Mutex<HashMap<Q, Option<A>>>);
+
+impl<Q, A> Default for Remembered<Q, A> {
+    fn default() -> Self {
+        Remembered(Mutex::default())
+    }
+}
+
+impl<Q: Eq + Hash, A: Clone> Remembered<Q, A> {
+    fn get(&self, question: Q, ask: impl FnOnce(&Q) -> Option<A>) -> Option<A> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(answer) = known.get(&question) {
+            return answer.clone();
+        }
+        let answer = ask(&question);
+        known.insert(question, answer.clone());
+        answer
+    }
 }
 
 /// Whether a job would be refused, or with another policy beside it newly refused.

@@ -124,7 +124,7 @@ fn examples(rules: &[RuleLine]) {
     line("");
     line(&styled(Style::Bold, "for example"));
     for (rule, first) in told {
-        line(&example(&rule.rule, first));
+        sentence(&example(&rule.rule, first));
     }
 }
 
@@ -154,7 +154,7 @@ fn changed(report: &Report, changes: &Changes) {
     for change in &changes.rules {
         for (mark, examples) in [("+", &change.examples), ("-", &change.examples_before)] {
             if let Some(first) = examples.first() {
-                line(&format!("{mark} {}", example(&change.rule, first)));
+                sentence(&format!("{mark} {}", example(&change.rule, first)));
             }
         }
     }
@@ -183,22 +183,39 @@ fn names(title: &str, list: &[Named], top: usize) {
     }
 }
 
+/// Columns of a terminal that nobody has made larger.
+const WIDTH: usize = 100;
+
+/// Prints a sentence over as many lines as it takes, those after the first set in.
+fn sentence(text: &str) {
+    let mut row = String::new();
+    for word in text.split(' ') {
+        if !row.is_empty() && row.chars().count().saturating_add(word.chars().count()) >= WIDTH {
+            line(row.trim_end());
+            row = "    ".to_owned();
+        }
+        row.push_str(word);
+        row.push(' ');
+    }
+    line(row.trim_end());
+}
+
 fn cannot_tell(report: &Report) {
     line("");
     line(&styled(Style::Bold, "cannot be told"));
     for rule in &report.rules {
         if let Some(why) = rule.why {
-            line(&format!("  {}, {}: {why}", rule.rule, count(rule.line.cannot_tell, "job")));
+            sentence(&format!("  {}, {}: {why}", rule.rule, count(rule.line.cannot_tell, "job")));
         }
     }
     for text in &report.cannot_tell {
-        line(&format!("  {text}"));
+        sentence(&format!("  {text}"));
     }
     let passed = &report.passed;
     for (n, what) in super::passed_over(passed) {
         line(&format!("passed over: {} {what}", grouped(n)));
     }
     for broken in &passed.first {
-        line(&format!("  {broken}"));
+        sentence(&format!("  {broken}"));
     }
 }
