@@ -38,6 +38,44 @@ fn every_help_fits_a_screen() {
     }
 }
 
+/// Each verb with a policy or a file that is none: one line, exit code 2.
+#[test]
+fn what_cannot_be_read_is_one_line_and_exit_code_2() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/files.in");
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/example.toml");
+    let verbs = [
+        "check --policy BAD plain.sh",
+        "check --policy EXAMPLE BAD",
+        "explain --policy BAD ./plain.sh",
+        "explain --policy EXAMPLE ./BAD",
+        "show --policy BAD",
+        "site-note --policy BAD",
+        "validate BAD",
+        "validate --policy BAD",
+        "test BAD",
+        "replay --policy BAD plain.sh",
+        "replay --policy EXAMPLE --against BAD plain.sh",
+        "replay --policy EXAMPLE BAD",
+    ];
+    // A file where a folder is expected cannot be read by anybody, root included.
+    for bad in ["missing", "folder", "binary", "empty.sh", "plain.sh/within"] {
+        for verb in verbs {
+            let arguments = verb.replace("BAD", bad).replace("EXAMPLE", example);
+            let output = Command::new(env!("CARGO_BIN_EXE_sluice"))
+                .args(arguments.split(' '))
+                .current_dir(&folder)
+                .env("SLURM_CONF", "/nonexistent/slurm.conf")
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(2), "sluice {arguments}: {said}");
+            assert_eq!(said.lines().count(), 1, "sluice {arguments}: {said}");
+            assert!(said.contains(bad.trim_start_matches("./")), "sluice {arguments}: {said}");
+            assert!(output.stdout.is_empty(), "sluice {arguments}");
+        }
+    }
+}
+
 #[test]
 fn a_new_policy_is_written_once_and_validates_as_it_is() {
     let folder = std::env::temp_dir().join(format!("sluice-init-{}", std::process::id()));

@@ -54,7 +54,15 @@ pub fn read(named: Option<&Path>) -> Result<Text, Failure> {
         Some(path) => {
             let bytes = std::fs::read(path)
                 .map_err(|e| format!("cannot read policy {}: {}", path.display(), reason(&e)))?;
-            (path.display().to_string(), bytes)
+            let name = path.display().to_string();
+            // The loader would show a line of it.
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                return Err(format!("policy {name} is empty: its first line is `schema = 1`"));
+            }
+            if bytes.contains(&0) {
+                return Err(format!("policy {name} is a binary file, no policy"));
+            }
+            (name, bytes)
         }
         None => {
             output::note(&format!(

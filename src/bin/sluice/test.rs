@@ -49,7 +49,7 @@ pub fn run(common: &Common, verb: &Test) -> Result<Exit, Failure> {
 fn one(path: &Path, common: &Common, policy: &mut Option<Text>) -> Result<Report, Failure> {
     let name = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|e| format!("cannot read {name}: {}", reason(&e)))?;
-    if std::str::from_utf8(&bytes).is_err() {
+    if bytes.contains(&0) || std::str::from_utf8(&bytes).is_err() {
         return Err(format!("{name} is no text file"));
     }
     let file = TestFile::open(path)?;
