@@ -15,6 +15,7 @@
 
 mod clients;
 mod cost;
+mod controller_cost;
 mod differential;
 mod doors;
 mod entitlement;
@@ -28,6 +29,7 @@ mod records;
 mod replay;
 mod run_card;
 mod shared;
+mod soak;
 mod spank;
 mod submission;
 mod support;
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         updates::CASES,
         records::CASES,
         replay::CASES,
+        soak::CASES,
+        controller_cost::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
