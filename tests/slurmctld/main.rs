@@ -14,8 +14,8 @@
 )]
 
 mod clients;
-mod cost;
 mod controller_cost;
+mod cost;
 mod differential;
 mod doors;
 mod entitlement;
