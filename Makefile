@@ -8,7 +8,7 @@ CARGO ?= cargo
 # Property tests draw the same cases each time here; `make test PROPTEST_RNG_SEED=7` draws others.
 export PROPTEST_RNG_SEED ?= 1
 
-.PHONY: all plugin command install uninstall plugins packages test demo lint bench-spank cluster test-cluster clean
+.PHONY: all plugin command install uninstall plugins packages test demo lint bench-spank cluster test-cluster fuzz bench soak clean
 # The Slurm series of `make cluster`: 22.05, 24.11 or 26.05.
 SERIES ?= 24.11
 
@@ -55,6 +55,21 @@ bench-spank: plugin
 
 demo:
 	@tools/demo
+
+# A minute for each fuzz target, two at once; FUZZ_SECONDS for more or less. Needs a C++ compiler.
+fuzz:
+	tools/fuzz
+
+# Tables of docs/performance.md: against job_submit/lua, by callgrind, by size of a policy, in slurmctld.
+# SLUICE_BENCH_SHORT=1 for a first look.
+bench: plugin
+	$(CARGO) bench --locked --features plugin --bench side_by_side
+	SLUICE_PLUGIN=$(CURDIR)/target/job_submit_sluice.so SLUICE_COST_ROUNDS=$${SLUICE_COST_ROUNDS:-15} \
+		$(CARGO) test --locked --features plugin --test slurmctld -- --nocapture 'what Sluice costs slurmctld'
+
+# An hour of a busy site on a private slurmctld; SOAK_SECONDS for more or less.
+soak:
+	SOAK_SECONDS=$${SOAK_SECONDS:-3600} $(CARGO) test --locked --features plugin --test slurmctld -- --nocapture soak
 
 # One .so per Slurm series, each against the headers of its own distribution's image.
 plugins:

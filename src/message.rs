@@ -16,6 +16,8 @@ pub const WIDTH: usize = 100;
 const FINDINGS: usize = 8;
 /// Lines in all.
 const LINES: usize = 24;
+/// Lines that may say which findings are not told.
+const MORE: usize = 2;
 /// Bytes in all, line ends included.
 const BYTES: usize = 2048;
 
@@ -55,29 +57,44 @@ fn refusal(verdict: &Verdict, context: &Context<'_>) -> Vec<String> {
     let told: Vec<&Finding> = refusals.into_iter().chain(verdict.warnings()).collect();
     let more = closing(&told, context);
     let shown = tell(&mut lines, &told, context, more.len());
-    if let Some(rest) = told.get(shown..).filter(|r| !r.is_empty()) {
-        let names: Vec<&str> = rest.iter().map(|f| f.rule.as_str()).collect();
-        lines.extend(wrap(&format!("and {} more: {}", rest.len(), names.join(", "))));
-    }
+    lines.extend(untold("", told.get(shown..).unwrap_or_default()));
     lines.extend(more);
+    lines
+}
+
+/// `and 4 more: rule, rule`
+fn untold(start: &str, rest: &[&Finding]) -> Vec<String> {
+    if rest.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<&str> = rest.iter().map(|f| f.rule.as_str()).collect();
+    let mut lines = wrap(&format!("{start}and {} more: {}", rest.len(), names.join(", ")));
+    if lines.len() > MORE {
+        // A policy may have hundreds of limits.
+        lines.truncate(MORE);
+        if let Some(last) = lines.last_mut() {
+            last.truncate(last.trim_end_matches(',').len());
+        }
+    }
     lines
 }
 
 fn acceptance(verdict: &Verdict, context: &Context<'_>) -> Vec<String> {
     let warnings: Vec<&Finding> = verdict.warnings().collect();
-    let mut lines = Vec::new();
-    let shown = tell(&mut lines, &warnings, context, 2);
-    if let Some(rest) = warnings.get(shown..).filter(|r| !r.is_empty()) {
-        let names: Vec<&str> = rest.iter().map(|f| f.rule.as_str()).collect();
-        lines.extend(wrap(&format!("note: and {} more: {}", rest.len(), names.join(", "))));
-    }
+    let mut closing = Vec::new();
     let edits: Vec<String> = verdict.edits_to_make().map(ToString::to_string).collect();
     if !edits.is_empty() {
-        lines.extend(wrap(&format!("{} filled in {}", ascii(&context.site.name), edits.join(" "))));
+        closing.extend(wrap(&format!("{} filled in {}", ascii(&context.site.name), edits.join(" "))));
     }
     if let Some(understood) = &verdict.understood {
-        lines.extend(wrap(&format!("{} understands: {}", ascii(&context.site.name), shape(understood))));
+        closing.extend(wrap(&format!("{} understands: {}", ascii(&context.site.name), shape(understood))));
     }
+    // A list of partitions may be as long as its user likes.
+    closing.truncate(LINES / 3);
+    let mut lines = Vec::new();
+    let shown = tell(&mut lines, &warnings, context, closing.len());
+    lines.extend(untold("note: ", warnings.get(shown..).unwrap_or_default()));
+    lines.extend(closing);
     lines
 }
 
@@ -115,8 +132,9 @@ fn tell(lines: &mut Vec<String>, findings: &[&Finding], context: &Context<'_>, r
         let mut block = sentence(finding);
         block.extend(remedies(finding, context));
         let bytes: usize = lines.iter().chain(&block).map(|l| l.len() + 1).sum();
-        // The line "and 4 more" and the closing lines come after.
-        if lines.len() + block.len() + reserve + 1 > LINES || bytes + (reserve + 1) * (WIDTH + 1) > BYTES {
+        // "and 4 more" and the closing lines come after.
+        let after = reserve + MORE;
+        if lines.len() + block.len() + after > LINES || bytes + after * (WIDTH + 1) > BYTES {
             break;
         }
         lines.extend(block);
@@ -263,6 +281,11 @@ fn wrap(text: &str) -> Vec<String> {
         if !empty {
             line.push(' ');
         }
+        if word.is_ascii() && line.len() + word.len() <= WIDTH && !word.contains(GLUE) {
+            line.push_str(word);
+            empty = false;
+            continue;
+        }
         for c in word.chars() {
             if line.len() >= WIDTH {
                 lines.push(std::mem::replace(&mut line, next.clone()));
@@ -288,6 +311,64 @@ mod tests {
         let lines = wrap(&text);
         assert_eq!(lines.len(), 2);
         assert_eq!(lines.last().map(String::as_str), Some("    (ref 7f3a9c21)"));
+    }
+
+    /// Found by fuzzing: the names of what is not told took a line too many.
+    #[test]
+    fn a_message_keeps_to_its_bounds_whatever_is_left_out() {
+        let site = crate::policy::load::load(
+            "test",
+            "schema = 1",
+            &crate::policy::resolve::NoDirectory,
+            crate::date::Date { year: 2026, month: 11, day: 30 },
+        );
+        let site = site.map(|l| l.policy.site).expect("a policy");
+        let finding = |n: usize| Finding {
+            rule: format!("a-limit-with-a-name-of-some-length-{n}"),
+            topic: crate::verdict::Topic::Cpu,
+            complaint: crate::verdict::Complaint {
+                quantity: "cpus",
+                asked: "64 CPUs ".repeat(20),
+                allowed: None,
+                excess: 1,
+                options: Vec::new(),
+                remedies: vec![Remedy::exactly("cpus-per-task", "8")],
+                errno: crate::verdict::Errno::AccessDenied,
+                told_by: None,
+            },
+            outcome: crate::verdict::Outcome::Refused,
+            policy_line: 0,
+            enforce_from: None,
+            help: None,
+            justify: None,
+        };
+        for outcome in [crate::verdict::Outcome::Refused, crate::verdict::Outcome::Warned] {
+            for n in [1, 7, 8, 9, 12, 200] {
+                let findings = (0..n).map(|n| Finding { outcome: outcome.clone(), ..finding(n) }).collect();
+                let partitions = vec!["a-partition".to_owned(); 90];
+                let understood = (n == 1).then(|| {
+                    let shape = crate::request::Shape::of(&Default::default(), Default::default());
+                    Box::new(Understood {
+                        partitions,
+                        shape,
+                        whole_nodes: false,
+                        time_limit: TimeLimit::Unset,
+                        array: None,
+                    })
+                });
+                let verdict = Verdict { findings, understood, ..Verdict::default() };
+                let context = Context {
+                    site: &site,
+                    subject: "job",
+                    reference: Some("7f3a9c21"),
+                    justify_option: true,
+                };
+                let lines = lines(&verdict, &context);
+                let bytes: usize = lines.iter().map(|l| l.len() + 1).sum();
+                assert!(lines.len() <= LINES && bytes <= BYTES, "{n}: {} lines, {bytes} bytes", lines.len());
+                assert!(!lines.is_empty() && lines.iter().all(|l| l.len() <= WIDTH));
+            }
+        }
     }
 
     proptest! {

@@ -8,7 +8,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::Policy;
 use crate::request::Request;
 use crate::verdict::{Finding, Outcome, Verdict};
 
@@ -102,13 +101,8 @@ pub struct Circumstances {
 }
 
 impl Record {
-    /// The record of one decision.
-    pub fn new(
-        circumstances: Circumstances,
-        policy: &Policy,
-        request: &Request<'_>,
-        verdict: &Verdict,
-    ) -> Self {
+    /// The record of one decision under the policy with this hash.
+    pub fn new(circumstances: Circumstances, policy: u64, request: &Request<'_>, verdict: &Verdict) -> Self {
         let text = |names: &[&'static str]| names.iter().map(|&n| n.to_owned()).collect();
         Record {
             sluice: SCHEMA,
@@ -125,7 +119,7 @@ impl Record {
             justification: verdict.justification.clone(),
             failed: text(&verdict.failed),
             unknown: text(&verdict.unknown),
-            policy: format!("{:016x}", policy.hash),
+            policy: format!("{policy:016x}"),
             nanoseconds: circumstances.nanoseconds,
             request: brief(request),
             cut: Vec::new(),

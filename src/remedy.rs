@@ -19,7 +19,7 @@ const PARTITIONS: usize = 8;
 /// with the name of that, where there is none better. What cannot be tried stays.
 pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Request<'_>) -> Verdict) {
     let list = request.partition.as_deref().unwrap_or("");
-    if partition_list::names(list).count() > PARTITIONS {
+    if verdict.findings.is_empty() || partition_list::names(list).count() > PARTITIONS {
         return;
     }
     let before: Vec<Finding> = verdict.findings.clone();

@@ -13,6 +13,7 @@
     reason = "a bench reports and fails loudly"
 )]
 
+#[allow(dead_code, reason = "tests use the rest")]
 #[path = "../../tests/plugin/job.rs"]
 mod job;
 mod measure;

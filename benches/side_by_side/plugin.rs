@@ -42,7 +42,10 @@ impl Daemon {
             let prepare: unsafe extern "C" fn(u32) = symbol(daemon, c"bench_prepare");
             prepare(jobs);
             Daemon {
-                stubs: Stubs { xstrdup: symbol(slurm, c"slurm_xstrdup"), xfree: symbol(slurm, c"slurm_xfree") },
+                stubs: Stubs {
+                    xstrdup: symbol(slurm, c"slurm_xstrdup"),
+                    xfree: symbol(slurm, c"slurm_xfree"),
+                },
                 queue_changes: symbol(daemon, c"bench_queue_changes"),
             }
         }

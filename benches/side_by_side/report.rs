@@ -63,9 +63,8 @@ impl Folder {
 
 fn so() -> PathBuf {
     let named = std::env::var_os("SLUICE_SO").map(PathBuf::from);
-    let so = named.unwrap_or_else(|| {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("target/job_submit_sluice.so")
-    });
+    let so =
+        named.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/job_submit_sluice.so"));
     assert!(so.is_file(), "{} is missing: make plugin", so.display());
     so
 }
@@ -124,8 +123,20 @@ pub fn all() {
 /// Policies that grow in one direction each.
 fn curve(full: bool) -> Vec<(String, String)> {
     let facts = EXAMPLE.split("# ---- Rules").next().unwrap_or_default();
-    let rules = ["exclusive", "cpus-per-gpu", "memory-per-gpu", "gpu-request", "time-limit", "array-logs",
-        "array-size", "qos-entitlement", "preemptible", "wrap", "export-list", "dependency"];
+    let rules = [
+        "exclusive",
+        "cpus-per-gpu",
+        "memory-per-gpu",
+        "gpu-request",
+        "time-limit",
+        "array-logs",
+        "array-size",
+        "qos-entitlement",
+        "preemptible",
+        "wrap",
+        "export-list",
+        "dependency",
+    ];
     let mut policies = Vec::new();
     for n in [0, 4, 8, 12] {
         let text: String = rules.iter().take(n).map(|r| format!("[rule.{r}]\n")).collect();
@@ -145,9 +156,14 @@ fn curve(full: bool) -> Vec<(String, String)> {
     }
     for n in if full { &[10, 100, 500][..] } else { &[100][..] } {
         let text: String = (0..*n)
-            .map(|i| format!("[partition.p{i}]\ncpus_per_node = 64\ngpus_per_node = 4\ngpu_types = [\"a100\"]\n"))
+            .map(|i| {
+                format!("[partition.p{i}]\ncpus_per_node = 64\ngpus_per_node = 4\ngpu_types = [\"a100\"]\n")
+            })
             .collect();
-        policies.push((format!("{n} partitions"), EXAMPLE.replace("# ---- Rules", &format!("{text}# ---- Rules"))));
+        policies.push((
+            format!("{n} partitions"),
+            EXAMPLE.replace("# ---- Rules", &format!("{text}# ---- Rules")),
+        ));
     }
     policies
 }

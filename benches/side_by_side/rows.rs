@@ -20,7 +20,10 @@ pub const NAMED: &[(&str, &[(&str, &str)])] = &[
             ("mem_per_tres", "gres:gpu:61440"),
         ],
     ),
-    ("accepted, CPUs filled in", &[("partition", "gpu"), ("time_limit", "60"), ("tres_per_job", "gres:gpu:1")]),
+    (
+        "accepted, CPUs filled in",
+        &[("partition", "gpu"), ("time_limit", "60"), ("tres_per_job", "gres:gpu:1")],
+    ),
     (
         "refused, 4 findings",
         &[

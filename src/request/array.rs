@@ -18,6 +18,11 @@ pub struct ArraySpec<'a> {
 const MAX_INDEX: u64 = 4_000_001;
 
 impl<'a> ArraySpec<'a> {
+    /// The same with text of its own.
+    pub(super) fn to_owned(&self) -> ArraySpec<'static> {
+        ArraySpec { text: self.text.to_string().into(), ..*self }
+    }
+
     /// Reads `0-31`, `1,3,5-7`, `0-99:4`, `0-99%10`, `[0-9]` (sbatch(1), `_parse_array_tok`).
     pub fn new(text: impl Into<Cow<'a, str>>) -> Self {
         let text = text.into();

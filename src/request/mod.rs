@@ -10,6 +10,7 @@ pub mod dependency;
 pub mod description;
 pub mod export;
 pub mod job_info;
+mod kept;
 pub mod lineage;
 pub mod log_path;
 pub mod memory;

@@ -6,7 +6,7 @@ use crate::case::{Candidate, Case};
 use crate::judge::Report;
 use crate::request::shape::{self, Shape};
 use crate::request::{Memory, Request, Sharing};
-use crate::verdict::{Allowed, Complaint, Edit, Errno, Place, Remedy, Topic};
+use crate::verdict::{Complaint, Edit, Errno, Remedy, Topic};
 use crate::words::{count, ratio};
 
 /// The rule.
@@ -78,22 +78,13 @@ impl Check for CpusPerGpu {
                 count(worst.gpus, "GPU"),
                 ratio(worst.cpus, worst.gpus)
             ),
-            allowed: Some(allowed(&share)),
+            allowed: Some(share.allowed(candidate, &share.max_each().unwrap_or(0).to_string())),
             excess: worst.cpus.abs_diff(worst.allowed),
             options: worst.options(request),
             remedies: worst.remedies(request, &share),
             errno: Errno::AccessDenied,
             told_by: None,
         });
-    }
-}
-
-fn allowed(share: &Share) -> Allowed {
-    let each = share.max_each().unwrap_or(0);
-    let what = if share.exact { format!("exactly {each}") } else { format!("at most {each}") };
-    match &share.place {
-        Place::GpuType(_) => Allowed { place: share.place.clone(), verb: ("comes with", "come with"), what },
-        place => Allowed { place: place.clone(), verb: ("gives", "give"), what },
     }
 }
 
@@ -131,7 +122,7 @@ struct Load {
 }
 
 impl Load {
-    fn worst(request: &Request<'_>, shape: &Shape, share: &Share) -> Option<Load> {
+    fn worst(request: &Request<'_>, shape: &Shape, share: &Share<'_>) -> Option<Load> {
         let on = |nodes: u64| {
             let at = Shape::at(request, nodes);
             let gpus = at.gpus.filter(|&g| g > 0)?;
@@ -173,7 +164,7 @@ impl Load {
     }
 
     /// What to type instead, in the spelling that the request uses.
-    fn remedies(&self, request: &Request<'_>, share: &Share) -> Vec<Remedy> {
+    fn remedies(&self, request: &Request<'_>, share: &Share<'_>) -> Vec<Remedy> {
         let bounded = |option, value: u64| {
             if share.exact {
                 Remedy::exactly(option, value.to_string())

@@ -8,7 +8,7 @@ use crate::policy::values;
 use crate::request::memory::Mb;
 use crate::request::shape::{self, Shape};
 use crate::request::{Amount, Memory, Request, Sharing};
-use crate::verdict::{Allowed, Bound, Complaint, Edit, Errno, Place, Remedy, Topic};
+use crate::verdict::{Allowed, Bound, Complaint, Edit, Errno, Remedy, Topic};
 use crate::words::{count, megabytes};
 
 /// The rule.
@@ -124,7 +124,7 @@ impl MemoryPerGpu {
 fn too_much(
     request: &Request<'_>,
     candidate: &Candidate<'_>,
-    share: &Share,
+    share: &Share<'_>,
     load: &Load,
     fits: Option<u64>,
 ) -> Complaint {
@@ -139,22 +139,13 @@ fn too_much(
             count(load.gpus, "GPU"),
             megabytes(load.memory.div_ceil(load.gpus.max(1)))
         ),
-        allowed: Some(allowed(share)),
+        allowed: Some(share.allowed(candidate, &megabytes(share.max_each().unwrap_or(0)))),
         excess: load.memory.abs_diff(load.allowed),
         options: vec![spelling.option()],
         remedies: remedies(request, candidate, share, spelling, fits),
         errno: Errno::AccessDenied,
         // Where all of a node is the matter, that is the better thing to say.
         told_by: request.memory.takes_all().then_some("exclusive"),
-    }
-}
-
-fn allowed(share: &Share) -> Allowed {
-    let each = megabytes(share.max_each().unwrap_or(0));
-    let what = if share.exact { format!("exactly {each}") } else { format!("at most {each}") };
-    match &share.place {
-        Place::GpuType(_) => Allowed { place: share.place.clone(), verb: ("comes with", "come with"), what },
-        place => Allowed { place: place.clone(), verb: ("gives", "give"), what },
     }
 }
 
@@ -170,7 +161,11 @@ struct Load {
 
 impl Load {
     /// Every end of the range of nodes; where Slurm decides the number, what is certain.
-    fn ends(request: &Request<'_>, candidate: &Candidate<'_>, share: &Share) -> impl Iterator<Item = Load> {
+    fn ends(
+        request: &Request<'_>,
+        candidate: &Candidate<'_>,
+        share: &Share<'_>,
+    ) -> impl Iterator<Item = Load> {
         let on = |nodes: u64| {
             let at = Shape::at(request, nodes);
             // Per GPU it is the same for any number of them.
@@ -188,14 +183,14 @@ impl Load {
         [Some(nodes.low), nodes.high].into_iter().flatten().filter_map(on)
     }
 
-    fn worst(request: &Request<'_>, candidate: &Candidate<'_>, share: &Share) -> Option<Load> {
+    fn worst(request: &Request<'_>, candidate: &Candidate<'_>, share: &Share<'_>) -> Option<Load> {
         Load::ends(request, candidate, share).max_by_key(|load| {
             let over = load.memory.saturating_sub(load.allowed);
             if over == 0 && share.exact { load.allowed.saturating_sub(load.memory) } else { over }
         })
     }
 
-    fn misses(&self, share: &Share) -> bool {
+    fn misses(&self, share: &Share<'_>) -> bool {
         self.memory > self.allowed || (share.exact && self.memory < self.allowed)
     }
 }
@@ -251,7 +246,7 @@ impl Spelling {
 fn remedies(
     request: &Request<'_>,
     candidate: &Candidate<'_>,
-    share: &Share,
+    share: &Share<'_>,
     spelling: Spelling,
     fits: Option<u64>,
 ) -> Vec<Remedy> {

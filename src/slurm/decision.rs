@@ -8,7 +8,7 @@ use super::reference::Reference;
 use super::{SLURM_SUCCESS, strings, sys};
 use crate::message::{self, Context};
 use crate::policy::{Policy, Site};
-use crate::record::{Circumstances, Record};
+use crate::record::Circumstances;
 use crate::request::Request;
 use crate::verdict::{Errno, Verdict};
 use crate::words;
@@ -44,9 +44,26 @@ pub struct Decision<'a> {
     pub started: Instant,
 }
 
+/// A decision that has been told, and is still to be recorded.
+#[must_use]
+pub struct Told {
+    line: Option<Line>,
+    circumstances: Circumstances,
+    policy: u64,
+    request: Request<'static>,
+}
+
+impl Told {
+    /// Hands it to the helper, with the verdict that it came to.
+    pub fn record(self, verdict: Verdict) {
+        let Told { line, circumstances, policy, request } = self;
+        records::hand_in(Event { line, circumstances, policy, request, verdict });
+    }
+}
+
 impl Decision<'_> {
-    /// Tells the user, hands the record to the helper, and returns what slurmctld gets.
-    pub fn settle(self, err_msg: Option<&mut *mut c_char>) -> c_int {
+    /// Tells the user, and returns what slurmctld gets and what is to be recorded.
+    pub fn settle(self, err_msg: Option<&mut *mut c_char>) -> (c_int, Told) {
         let reference = self.reference.to_string();
         if let Some(err_msg) = err_msg {
             let lines = message::lines(self.verdict, &self.context(&reference));
@@ -58,8 +75,8 @@ impl Decision<'_> {
         }
         let line = self.line(&reference);
         let answer = self.verdict.errno().map_or(SLURM_SUCCESS, code);
-        records::hand_in(Event { line, record: self.record(reference) });
-        answer
+        let (policy, request) = (self.policy.hash, self.request.kept());
+        (answer, Told { line, circumstances: self.circumstances(reference), policy, request })
     }
 
     fn context<'c>(&'c self, reference: &'c str) -> Context<'c> {
@@ -71,9 +88,9 @@ impl Decision<'_> {
         }
     }
 
-    fn record(self, reference: String) -> Record {
+    fn circumstances(self, reference: String) -> Circumstances {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let circumstances = Circumstances {
+        Circumstances {
             reference,
             time: since_1970.as_secs(),
             kind: match self.kind {
@@ -83,8 +100,7 @@ impl Decision<'_> {
             },
             job: self.job,
             nanoseconds: u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        };
-        Record::new(circumstances, self.policy, self.request, self.verdict)
+        }
     }
 
     /// The line in slurmctld's log: for refusals and failures only. Of a refused update up to 22.05

@@ -110,7 +110,9 @@ unsafe fn modify(
         justify_option: false,
         started,
     };
-    decision.settle(err_msg)
+    let (answer, told) = decision.settle(err_msg);
+    told.record(verdict);
+    answer
 }
 
 fn judge<'a>(policy: &Policy, before: Option<&'a Request<'a>>, change: &Request<'a>) -> Verdict {

@@ -53,7 +53,7 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
     let Some(policy) = snapshot::current() else { return SLURM_SUCCESS };
     let started = Instant::now();
     counters::submission();
-    let (verdict, lineage, reference, answer) = {
+    let (verdict, lineage, reference, answer, told) = {
         // SAFETY: slurmctld's own, complete and unchanged while this block lasts.
         let description = unsafe { job_desc::read(desc) };
         if let Some(field) = description.too_long() {
@@ -88,13 +88,14 @@ unsafe fn submit(desc: *mut job_desc_msg_t, submit_uid: u32, err_msg: Option<&mu
             justify_option: cluster.has_justify_option(),
             started,
         };
-        let answer = decision.settle(err_msg);
-        (verdict, lineage, reference, answer)
+        let (answer, told) = decision.settle(err_msg);
+        (verdict, lineage, reference, answer, told)
     };
     if verdict.accepts() {
         // SAFETY: everything borrowed from the description ended with the block above.
         unsafe { write_edits(&mut *desc, &verdict, lineage.as_deref(), reference) };
     }
+    told.record(verdict);
     answer
 }
 

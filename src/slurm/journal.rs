@@ -87,12 +87,13 @@ impl Journal {
     }
 
     fn take(&mut self, event: Event) {
-        self.decisions.count(&event.record);
-        if let Some(line) = event.line {
-            self.ration(&line);
+        if let Some(line) = &event.line {
+            self.ration(line);
         }
+        let record = event.record();
+        self.decisions.count(&record);
         if self.backlog.len() < BACKLOG {
-            self.backlog.push_back(event.record);
+            self.backlog.push_back(record);
         } else {
             self.dropped = self.dropped.saturating_add(1);
         }

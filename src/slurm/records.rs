@@ -9,7 +9,9 @@ use std::sync::{Mutex, PoisonError};
 
 use once_cell::sync::OnceCell;
 
-use crate::record::Record;
+use crate::record::{Circumstances, Record};
+use crate::request::Request;
+use crate::verdict::Verdict;
 
 /// Decisions that wait at most. The helper empties the queue twice a second, so that this many have
 /// to be refused or edited within half a second before one is lost.
@@ -20,8 +22,21 @@ const LENGTH: usize = 4096;
 pub struct Event {
     /// What slurmctld's log gets.
     pub line: Option<Line>,
+    /// What the record is made of; the helper makes it, for that takes longer than to judge.
+    pub circumstances: Circumstances,
+    /// Hash of the policy that was in force.
+    pub policy: u64,
+    /// What was judged.
+    pub request: Request<'static>,
+    /// What was decided.
+    pub verdict: Verdict,
+}
+
+impl Event {
     /// The record.
-    pub record: Record,
+    pub fn record(self) -> Record {
+        Record::new(self.circumstances, self.policy, &self.request, &self.verdict)
+    }
 }
 
 /// A line for slurmctld's log.

@@ -14,7 +14,9 @@ pub unsafe fn read<'a>(p: *const c_char) -> Option<std::borrow::Cow<'a, str>> {
         return None;
     }
     // SAFETY: by the caller's promise.
-    Some(unsafe { CStr::from_ptr(p) }.to_string_lossy())
+    let text = unsafe { CStr::from_ptr(p) };
+    // `to_str` is several times as fast for what nearly all text is.
+    Some(text.to_str().map_or_else(|_| text.to_string_lossy(), Into::into))
 }
 
 /// Puts `text` in the place of what `field` holds. Returns whether that was possible.

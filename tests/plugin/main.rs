@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod associations;
+mod cost;
+mod faults;
 mod garbage;
 mod job;
 mod lifecycle;

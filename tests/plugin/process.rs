@@ -47,6 +47,8 @@ impl Folder {
 pub enum Under {
     Nothing,
     Valgrind,
+    /// With slurm-stubs/count.c, which counts allocations.
+    Counter,
 }
 
 /// Runs `body` in a process of its own, where `policy` lies beside slurm.conf. `test` is the full
@@ -70,6 +72,9 @@ pub fn alone_under(under: Under, test: &str, policy: Option<&str>, body: impl Fn
         }
         command.args(["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full"]);
         command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
+    }
+    if under == Under::Counter {
+        command.arg("env").arg(format!("LD_PRELOAD={}", compiled("count", &["count.c"]).display()));
     }
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test.replace(':', "_"));
     let _ = fs::remove_dir_all(&dir);
@@ -111,17 +116,19 @@ pub fn so() -> &'static Path {
 /// slurm-stubs, compiled for this run against the headers that the plugin was built with.
 fn stubs() -> &'static Path {
     static STUBS: OnceLock<PathBuf> = OnceLock::new();
-    STUBS.get_or_init(|| {
-        let stubs = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libslurm-stubs.so");
-        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("slurm-stubs");
-        let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-        cc.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-discarded-qualifiers"]);
-        cc.args(["-g", "-shared", "-fPIC", "-I", env!("SLUICE_SLURM_INCLUDE"), "-o"]).arg(&stubs);
-        cc.args(["stubs.c", "spank.c"].map(|name| sources.join(name)));
-        let output = cc.output().expect("a C compiler (cc, or what CC names)");
-        assert!(output.status.success(), "{}", shown(&output));
-        stubs
-    })
+    STUBS.get_or_init(|| compiled("slurm-stubs", &["stubs.c", "spank.c"]))
+}
+
+fn compiled(name: &str, sources: &[&str]) -> PathBuf {
+    let so = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("slurm-stubs");
+    let mut cc = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    cc.args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-discarded-qualifiers"]);
+    cc.args(["-g", "-shared", "-fPIC", "-I", env!("SLUICE_SLURM_INCLUDE"), "-o"]).arg(&so);
+    cc.args(sources.iter().map(|name| folder.join(name)));
+    let output = cc.output().expect("a C compiler (cc, or what CC names)");
+    assert!(output.status.success(), "{}", shown(&output));
+    so
 }
 
 pub fn shown(output: &Output) -> String {

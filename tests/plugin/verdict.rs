@@ -28,7 +28,7 @@ justify = true
 /// `ESLURM_ACCESS_DENIED`.
 pub const DENIED: i32 = 2002;
 
-fn refused(stubs: Stubs) -> Job {
+pub fn refused(stubs: Stubs) -> Job {
     Job::by(stubs, 1001).text("tres_per_job", "gres/gpu:4").text("partition", "gpu").number("shared", 0)
 }
 

@@ -14,6 +14,7 @@
 )]
 
 mod clients;
+mod controller_cost;
 mod cost;
 mod differential;
 mod doors;
@@ -28,6 +29,7 @@ mod records;
 mod replay;
 mod run_card;
 mod shared;
+mod soak;
 mod spank;
 mod submission;
 mod support;
@@ -67,6 +69,8 @@ fn main() -> ExitCode {
         updates::CASES,
         records::CASES,
         replay::CASES,
+        soak::CASES,
+        controller_cost::CASES,
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
