@@ -83,10 +83,7 @@ pub fn apply_to_line(
     match remedy {
         Remedy::Drop { option } => replace(at(option)?.0, None),
         Remedy::DropFromList { option: name, names } => {
-            let (range, value) = match at(name) {
-                Some(found) => found,
-                None => return None,
-            };
+            let (range, value) = at(name)?;
             let left: Vec<&str> = value.split(',').filter(|n| !names.iter().any(|x| x == n.trim())).collect();
             if left.is_empty() {
                 return None;

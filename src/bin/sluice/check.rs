@@ -120,7 +120,7 @@ impl Judge<'_> {
             let asked = component.request.partition.as_deref().unwrap_or("").to_owned();
             let unknown = |name: &&str| !self.policy.facts.partition(name).is_known();
             let note = |name: &str| {
-                let meant = suggestion(name, partitions.literal_names().into_iter());
+                let meant = suggestion(name, partitions.literal_names());
                 let meant = meant.map(|meant| format!("; did you mean {meant}?")).unwrap_or_default();
                 let message = format!("the policy knows no partition {}{meant}", shown(name));
                 Problem::advice("partition", component.place("partition"), message)

@@ -75,7 +75,7 @@ fn card(job: &slurm_job_info_t) -> Card {
     let tres = |p: *mut c_char| text(p).map(|t| Shape::of_tres(&t)).unwrap_or_default();
     let time = |t: i64| u64::try_from(t).ok().filter(|&t| t > 0);
     let known = |n: u32| Some(n).filter(|&n| n < NO_VAL);
-    let flag = |bit: u64| u64::from(job.bitflags) & bit != 0;
+    let flag = |bit: u64| job.bitflags & bit != 0;
     let state = state_name(job.job_state);
     let waits = state == Some("PENDING");
 
