@@ -40,6 +40,9 @@ _sluice() {
             sluice,show)
                 cmd="sluice__subcmd__show"
                 ;;
+            sluice,site-note)
+                cmd="sluice__subcmd__site__subcmd__note"
+                ;;
             sluice,status)
                 cmd="sluice__subcmd__status"
                 ;;
@@ -73,6 +76,9 @@ _sluice() {
             sluice__subcmd__help,show)
                 cmd="sluice__subcmd__help__subcmd__show"
                 ;;
+            sluice__subcmd__help,site-note)
+                cmd="sluice__subcmd__help__subcmd__site__subcmd__note"
+                ;;
             sluice__subcmd__help,status)
                 cmd="sluice__subcmd__help__subcmd__status"
                 ;;
@@ -89,7 +95,7 @@ _sluice() {
 
     case "${cmd}" in
         sluice)
-            opts="-h -V --policy --format --help --version check test validate show init replay status job compare explain help"
+            opts="-h -V --policy --format --help --version check test validate show init replay site-note status job compare explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -171,12 +177,28 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__explain)
-            opts="-h --policy --format --help"
+            opts="-h --user --account --default-qos --slurm --policy --format --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --default-qos)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --slurm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -193,7 +215,7 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help)
-            opts="check test validate show init replay status job compare explain help"
+            opts="check test validate show init replay site-note status job compare explain help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -305,6 +327,20 @@ _sluice() {
             return 0
             ;;
         sluice__subcmd__help__subcmd__show)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__help__subcmd__site__subcmd__note)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -458,6 +494,40 @@ _sluice() {
             fi
             case "${prev}" in
                 --partition)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --policy)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        sluice__subcmd__site__subcmd__note)
+            opts="-o -h --output --force --user --cluster --policy --format --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

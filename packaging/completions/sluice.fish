@@ -35,10 +35,11 @@ complete -c sluice -n "__fish_sluice_needs_command" -f -a "validate" -d 'List ev
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "show" -d 'Show a policy as it applies: facts, rules, limits'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "init" -d 'Write a first policy in audit mode, from the live cluster'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "replay" -d 'Show what a policy would have done to past jobs'
+complete -c sluice -n "__fish_sluice_needs_command" -f -a "site-note" -d 'Write a page on this cluster for a repository with job scripts'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "status" -d 'Show what slurmctld runs: build, policy, last error, counts'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "job" -d 'Show a job: requested and actual shape, what was recorded, whose doing its state is'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "compare" -d 'List every difference of two jobs in shape and lineage'
-complete -c sluice -n "__fish_sluice_needs_command" -f -a "explain" -d 'Explain a rule: what it holds, why, an example, the fix'
+complete -c sluice -n "__fish_sluice_needs_command" -f -a "explain" -d 'Explain a rule, or what would make a job accepted'
 complete -c sluice -n "__fish_sluice_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c sluice -n "__fish_sluice_using_subcommand check" -l user -d 'Judge as this user' -r
 complete -c sluice -n "__fish_sluice_using_subcommand check" -l account -d 'Account that the user has an association with; the first is the default one' -r
@@ -80,6 +81,14 @@ complete -c sluice -n "__fish_sluice_using_subcommand replay" -l policy -d 'Poli
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
 json\t''"
 complete -c sluice -n "__fish_sluice_using_subcommand replay" -s h -l help -d 'Print help'
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -s o -l output -d 'File to write, such as docs/slurm-site.md [default: standard output]' -r -F
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -l user -d 'Only what applies to this user' -r
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -l policy -d 'Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]' -r -F
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
+json\t''"
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -l force -d 'Write over a file that was edited by hand'
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -l cluster -d 'Ask scontrol and sacctmgr for partitions, and for the accounts of --user'
+complete -c sluice -n "__fish_sluice_using_subcommand site-note" -s h -l help -d 'Print help'
 complete -c sluice -n "__fish_sluice_using_subcommand status" -l state-dir -d 'StateSaveLocation [default: what `scontrol show config` says]' -r -F
 complete -c sluice -n "__fish_sluice_using_subcommand status" -l policy -d 'Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]' -r -F
 complete -c sluice -n "__fish_sluice_using_subcommand status" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
@@ -93,18 +102,23 @@ complete -c sluice -n "__fish_sluice_using_subcommand compare" -l policy -d 'Pol
 complete -c sluice -n "__fish_sluice_using_subcommand compare" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
 json\t''"
 complete -c sluice -n "__fish_sluice_using_subcommand compare" -s h -l help -d 'Print help'
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l user -d 'Judge as this user' -r
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l account -d 'Account that the user has an association with; the first is the default one' -r
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l default-qos -d 'QoS of a job that names none' -r
+complete -c sluice -n "__fish_sluice_using_subcommand explain" -l slurm -d 'Series of Slurm whose sbatch reads the job [default: the installed one, else the newest]' -r
 complete -c sluice -n "__fish_sluice_using_subcommand explain" -l policy -d 'Policy file [default: $SLUICE_POLICY, else sluice.toml beside slurm.conf]' -r -F
 complete -c sluice -n "__fish_sluice_using_subcommand explain" -l format -d '`text` for people, `json` for programs' -r -f -a "text\t''
 json\t''"
 complete -c sluice -n "__fish_sluice_using_subcommand explain" -s h -l help -d 'Print help'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "check" -d 'Judge a script or a command line as slurmctld would'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "test" -d 'Run tests of a policy that are kept as data'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "validate" -d 'List every error and doubt of a policy'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "show" -d 'Show a policy as it applies: facts, rules, limits'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "init" -d 'Write a first policy in audit mode, from the live cluster'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "replay" -d 'Show what a policy would have done to past jobs'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "status" -d 'Show what slurmctld runs: build, policy, last error, counts'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "job" -d 'Show a job: requested and actual shape, what was recorded, whose doing its state is'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "compare" -d 'List every difference of two jobs in shape and lineage'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "explain" -d 'Explain a rule: what it holds, why, an example, the fix'
-complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay status job compare explain help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "check" -d 'Judge a script or a command line as slurmctld would'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "test" -d 'Run tests of a policy that are kept as data'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "validate" -d 'List every error and doubt of a policy'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "show" -d 'Show a policy as it applies: facts, rules, limits'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "init" -d 'Write a first policy in audit mode, from the live cluster'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "replay" -d 'Show what a policy would have done to past jobs'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "site-note" -d 'Write a page on this cluster for a repository with job scripts'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "status" -d 'Show what slurmctld runs: build, policy, last error, counts'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "job" -d 'Show a job: requested and actual shape, what was recorded, whose doing its state is'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "compare" -d 'List every difference of two jobs in shape and lineage'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "explain" -d 'Explain a rule, or what would make a job accepted'
+complete -c sluice -n "__fish_sluice_using_subcommand help; and not __fish_seen_subcommand_from check test validate show init replay site-note status job compare explain help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
