@@ -230,6 +230,8 @@ mod tests {
         assert!(text.starts_with("<29>Nov 30 12:00:00 sluice[") && text.ends_with("]: {}"), "{text}");
         assert_eq!(sink.send("{}", false, "Nov 30 12:00:00"), Sent::Written);
 
+        // Another test may have forked just now, and hold it a while.
+        reader.shutdown(std::net::Shutdown::Both).unwrap();
         drop(reader);
         fs::remove_file(&path).unwrap();
         assert_eq!(sink.send("{}", true, ""), Sent::Later);
