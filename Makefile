@@ -22,10 +22,10 @@ plugin:
 	cp target/plugin/release/libsluice.so target/.job_submit_sluice.so
 	mv target/.job_submit_sluice.so target/job_submit_sluice.so
 
-# Needs no Slurm. Shares its libraries with the plugin.
+# Needs no Slurm.
 command:
-	$(CARGO) build --locked --release --bin sluice --target-dir target/plugin
-	cp target/plugin/release/sluice target/.sluice
+	$(CARGO) build --locked --profile command --bin sluice --target-dir target/plugin
+	cp target/plugin/command/sluice target/.sluice
 	mv target/.sluice target/sluice
 
 # [DESTDIR=] [PREFIX=] [PLUGINDIR=], see tools/install. Compiles nothing, so that root needs no Rust:
@@ -64,7 +64,7 @@ fuzz:
 # SLUICE_BENCH_SHORT=1 for a first look.
 bench: plugin
 	$(CARGO) bench --locked --features plugin --bench side_by_side
-	SLUICE_PLUGIN=$(CURDIR)/target/job_submit_sluice.so SLUICE_COST_ROUNDS=$${SLUICE_COST_ROUNDS:-15} \
+	SLUICE_BENCH=1 SLUICE_PLUGIN=$(CURDIR)/target/job_submit_sluice.so SLUICE_COST_ROUNDS=$${SLUICE_COST_ROUNDS:-15} \
 		$(CARGO) test --locked --features plugin --test slurmctld -- --nocapture 'what Sluice costs slurmctld'
 
 # An hour of a busy site on a private slurmctld; SOAK_SECONDS for more or less.

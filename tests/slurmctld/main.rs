@@ -70,7 +70,7 @@ fn main() -> ExitCode {
         records::CASES,
         replay::CASES,
         soak::CASES,
-        controller_cost::CASES,
+        controller_cost::cases(),
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
