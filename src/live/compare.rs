@@ -187,7 +187,7 @@ mod tests {
 
     fn live() -> Live {
         Live {
-            partitions: partitions(include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt")),
+            partitions: partitions(include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt"), ""),
             nodes: nodes(include_str!("../../tests/vectors/scontrol-nodes-22.05.8.txt")),
             qos: Some(qos("normal||\nscavenger||1-00:00:00\n")),
             accounts: Some(accounts("root\nphysics\n")),

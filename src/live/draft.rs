@@ -202,7 +202,10 @@ mod tests {
 
     fn live() -> Live {
         Live {
-            partitions: partitions(include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt")),
+            partitions: partitions(
+                include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt"),
+                "PreemptType = preempt/partition_prio",
+            ),
             nodes: nodes(include_str!("../../tests/vectors/scontrol-nodes-22.05.8.txt")),
             qos: Some(qos("normal|scavenger|\nscavenger||1-00:00:00\ndebug||30:00\nodd.name||\n")),
             accounts: Some(accounts("root\nphysics\n")),
@@ -247,7 +250,7 @@ mod tests {
     #[test]
     fn gpus_without_a_type_are_counted_and_not_named() {
         let live = Live {
-            partitions: partitions("PartitionName=a Default=NO MaxTime=UNLIMITED"),
+            partitions: partitions("PartitionName=a Default=NO MaxTime=UNLIMITED", ""),
             nodes: nodes("NodeName=n CPUTot=8 RealMemory=1000 Gres=gpu:2 Partitions=a"),
             ..Live::default()
         };

@@ -45,7 +45,7 @@ pub struct Partition {
     pub allow_accounts: Option<Vec<String>>,
     /// `AllowQos`; `None` is every one.
     pub allow_qos: Option<Vec<String>>,
-    /// `PreemptMode` other than OFF.
+    /// Its jobs give way to those of others: `PreemptMode`, where `PreemptType` asks partitions.
     pub preemptible: bool,
     /// `DefCpuPerGPU` of `JobDefaults`.
     pub cpus_per_gpu: Option<u64>,

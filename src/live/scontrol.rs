@@ -40,11 +40,15 @@ fn list(text: &str) -> Vec<String> {
 }
 
 /// The partitions. Lines that are no partition are passed over.
-pub fn partitions(text: &str) -> Vec<Partition> {
-    text.lines().filter_map(|line| partition(&Record::new(line))).collect()
+///
+/// `PreemptMode` of a partition counts only where `config` (`scontrol show config`) says that partitions
+/// decide who gives way: under `preempt/qos` each has the cluster's mode, and a job's QoS decides.
+pub fn partitions(text: &str, config: &str) -> Vec<Partition> {
+    let decide = config_value(config, "PreemptType") == Some("preempt/partition_prio");
+    text.lines().filter_map(|line| partition(&Record::new(line), decide)).collect()
 }
 
-fn partition(record: &Record<'_>) -> Option<Partition> {
+fn partition(record: &Record<'_>, partitions_decide: bool) -> Option<Partition> {
     let defaults = record.get("JobDefaults").unwrap_or("");
     let per_gpu = |key: &str| {
         let pairs = defaults.split(',').filter_map(|pair| pair.split_once('='));
@@ -57,7 +61,7 @@ fn partition(record: &Record<'_>) -> Option<Partition> {
         whole_node: record.get("OverSubscribe") == Some("EXCLUSIVE"),
         allow_accounts: record.names("AllowAccounts"),
         allow_qos: record.names("AllowQos"),
-        preemptible: record.get("PreemptMode").is_some_and(|mode| mode != "OFF"),
+        preemptible: partitions_decide && record.get("PreemptMode").is_some_and(|mode| mode != "OFF"),
         cpus_per_gpu: per_gpu("DefCpuPerGPU"),
         memory_per_gpu: per_gpu("DefMemPerGPU"),
     })
@@ -128,11 +132,12 @@ mod tests {
 
     const PARTITIONS: &str = include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt");
     const NODES: &str = include_str!("../../tests/vectors/scontrol-nodes-22.05.8.txt");
+    const BY_PARTITION: &str = "PreemptType             = preempt/partition_prio";
     const CONFIG: &str = include_str!("../../tests/vectors/scontrol-config-22.05.8.txt");
 
     #[test]
     fn partitions_are_read_from_recorded_output() {
-        let all = partitions(PARTITIONS);
+        let all = partitions(PARTITIONS, BY_PARTITION);
         let names: Vec<&str> = all.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["gpu", "cpu", "phys-h100", "all", "empty"]);
         assert_eq!(
@@ -153,6 +158,9 @@ mod tests {
         assert_eq!(lent.allow_accounts.as_deref(), Some(&["physics".to_owned(), "astro".to_owned()][..]));
         assert_eq!(lent.allow_qos.as_ref().map(Vec::len), Some(2));
         assert_eq!((lent.preemptible, lent.max_time, lent.default), (true, TimeLimit::Unlimited, false));
+        for other in [CONFIG, "PreemptType = preempt/qos", ""] {
+            assert!(partitions(PARTITIONS, other).iter().all(|p| !p.preemptible), "{other}");
+        }
     }
 
     #[test]

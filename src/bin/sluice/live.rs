@@ -18,7 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// # Errors
 /// A command that is not there or takes too long, a slurmctld that does not answer.
 pub fn ask() -> Result<Live, Failure> {
-    let partitions = live::partitions(&run("scontrol", &["--all", "--oneliner", "show", "partition"])?);
+    let partitions = run("scontrol", &["--all", "--oneliner", "show", "partition"])?;
+    let partitions = live::partitions(&partitions, &config()?);
     let nodes = live::nodes(&run("scontrol", &["--all", "--oneliner", "show", "node"])?);
     if partitions.is_empty() {
         return Err("scontrol names no partition".to_owned());
