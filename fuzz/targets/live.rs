@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut parts = text.splitn(4, '\0');
     let mut part = || parts.next().unwrap_or("");
     let live = Live {
-        partitions: partitions(part()),
+        partitions: partitions(part(), "PreemptType = preempt/partition_prio"),
         nodes: nodes(part()),
         qos: Some(qos(part())),
         accounts: Some(accounts(part())),
