@@ -69,7 +69,7 @@ fn main() -> ExitCode {
         updates::CASES,
         records::CASES,
         replay::CASES,
-        soak::CASES,
+        soak::cases(),
         controller_cost::cases(),
     ];
     let cases = cases.concat();
