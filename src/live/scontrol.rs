@@ -203,7 +203,7 @@ mod tests {
         let line = "NodeName=n1 CPUTot=8 RealMemory=100 Partitions=a Reason=RealMemory=5 is too low [root]";
         assert_eq!(nodes(line)[0].memory, 100);
         assert_eq!(nodes("No nodes in the system"), []);
-        assert_eq!(partitions("Configuration is empty\n\n"), []);
+        assert_eq!(partitions("Configuration is empty\n\n", ""), []);
     }
 
     #[test]
