@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::Case;
 use crate::shared::Shared;
 use crate::support::Requirement::Controller;
-use crate::support::{Cluster, until};
+use crate::support::{Cluster, Output, until};
 
 /// Only where it is asked for: `make soak`.
 pub fn cases() -> &'static [Case] {
@@ -61,6 +61,7 @@ struct Counts {
     refused_updates: AtomicU64,
     reloads: AtomicU64,
     reconfigures: AtomicU64,
+    unanswered: AtomicU64,
     wrong: Mutex<Vec<String>>,
 }
 
@@ -94,9 +95,10 @@ fn soak(_: &Shared) {
 
     let of = |n: &AtomicU64| n.load(Relaxed);
     let (submitted, refused) = (of(&counts.submitted), of(&counts.refused));
+    let unanswered = of(&counts.unanswered);
     println!(
         "soak: {seconds} s, {submitted} submissions ({} accepted, {refused} refused), {} updates ({} refused), \
-         {} policies, {} reconfigures; VmRSS KiB: {memory:?}",
+         {} policies, {} reconfigures, {unanswered} requests without an answer; VmRSS KiB: {memory:?}",
         of(&counts.accepted),
         of(&counts.updates),
         of(&counts.refused_updates),
@@ -107,15 +109,19 @@ fn soak(_: &Shared) {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(submitted > 20 && refused > 5 && of(&counts.refused_updates) > 0, "too little was done");
 
-    // Nothing is lost: what users saw is what Sluice counted and wrote down.
+    assert!(unanswered * 20 <= submitted, "{unanswered} of {submitted} requests were not answered");
+
+    // Nothing is lost: what users saw is what Sluice counted and wrote down. Whether a request without an
+    // answer was judged, nobody knows.
     let all = refused + of(&counts.refused_updates);
     let seen = |key: &str| status(&cluster)[key].as_u64().unwrap_or(0);
-    assert!(until(SOON, || seen("submissions") == submitted), "{submitted}: {}", status(&cluster));
+    let about = |n: u64, of: u64| (of..=of + unanswered).contains(&n);
+    assert!(until(SOON, || about(seen("submissions"), submitted)), "{submitted}: {}", status(&cluster));
     let decided = || status(&cluster)["decisions"]["refused"].as_u64().unwrap_or(0);
-    assert!(until(SOON, || decided() == all), "{all}: {}", status(&cluster));
+    assert!(until(SOON, || about(decided(), all)), "{all}: {}", status(&cluster));
     let written = || std::fs::read_to_string(&records).unwrap_or_default();
     let refusals = || written().lines().filter(|l| l.contains("\"verdict\":\"refused\"")).count() as u64;
-    assert!(until(SOON, || refusals() == all), "{all} refusals, {} recorded", refusals());
+    assert!(until(SOON, || refusals() == decided()), "{} refusals, {} recorded", decided(), refusals());
     assert_eq!(status(&cluster)["records"]["dropped"], Value::from(0));
     assert_eq!(status(&cluster)["panics"], Value::from(0));
 
@@ -138,7 +144,6 @@ fn busy(cluster: &Cluster, user: &str, seed: usize, counts: &Counts, done: &Atom
         if done.load(Relaxed) {
             return;
         }
-        add(&counts.submitted);
         let output = match cluster.user(user, line).try_run() {
             Ok(output) => output,
             Err(e) => {
@@ -146,6 +151,11 @@ fn busy(cluster: &Cluster, user: &str, seed: usize, counts: &Counts, done: &Atom
                 continue;
             }
         };
+        if unanswered(&output) {
+            add(&counts.unanswered);
+            continue;
+        }
+        add(&counts.submitted);
         match rule {
             Some(rule) => {
                 add(&counts.refused);
@@ -164,18 +174,24 @@ fn busy(cluster: &Cluster, user: &str, seed: usize, counts: &Counts, done: &Atom
                     add(&counts.updates);
                     let typed = format!("scontrol update job={id} {change}");
                     match cluster.user(user, &typed).try_run() {
+                        Ok(output) if unanswered(&output) => _ = add(&counts.unanswered),
                         Ok(output) if output.ok() != passes => wrong(format!("update of {line}:\n{output}")),
-                        Ok(_) => {}
+                        Ok(_) if passes => {}
+                        Ok(_) => _ = add(&counts.refused_updates),
                         Err(e) => wrong(e),
-                    }
-                    if !passes {
-                        add(&counts.refused_updates);
                     }
                 }
                 let _ = cluster.user(user, &format!("scancel {id}")).try_run();
             }
         }
     }
+}
+
+/// Whether slurmctld said nothing: one that reconfigures drops a connection now and then, before or after
+/// the hook was asked.
+fn unanswered(output: &Output) -> bool {
+    let words = ["Zero Bytes were transmitted", "missing socket", "Unable to contact", "timed out"];
+    !output.ok() && words.iter().any(|w| output.stderr.contains(w))
 }
 
 /// What an admin does meanwhile: edits the policy, breaks it, and reconfigures.
