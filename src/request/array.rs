@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use super::number::leading_number;
+
 /// An array specification, kept as typed.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ArraySpec<'a> {
@@ -28,8 +30,8 @@ impl<'a> ArraySpec<'a> {
         let text = text.into();
         let tasks = count(&text);
         // Wherever it stands, the first one counts, as C's atoi reads it.
-        let cap = text.split_once('%').and_then(|(_, cap)| strtol(cap).0);
-        let running_max = cap.and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+        let cap = text.split_once('%').and_then(|(_, cap)| leading_number(cap));
+        let running_max = cap.and_then(|(n, _)| u32::try_from(n).ok()).filter(|&n| n > 0);
         ArraySpec { text, tasks, running_max }
     }
 
@@ -102,8 +104,8 @@ fn count(text: &str) -> Option<u64> {
 /// looked at, in each token for itself.
 fn range(token: &str) -> Option<(u64, u64, u64)> {
     let number = |text| {
-        let (number, rest) = strtol(text);
-        (number.unwrap_or(0), rest.strip_prefix(']').unwrap_or(rest))
+        let (number, rest) = leading_number(text).unwrap_or((0, text));
+        (number, rest.strip_prefix(']').unwrap_or(rest))
     };
     let index = |n: i64| u64::try_from(n).ok().filter(|&n| n <= MAX_INDEX);
     let ends = |rest: &str| rest.is_empty() || rest.starts_with('%');
@@ -120,22 +122,6 @@ fn range(token: &str) -> Option<(u64, u64, u64)> {
     };
     let step = index(step).filter(|&n| n > 0)?;
     (ends(rest) && first <= last).then_some((first, last, step))
-}
-
-/// C's `strtol` in base 10: the number, where there is one, and what stands behind it.
-fn strtol(text: &str) -> (Option<i64>, &str) {
-    let start = text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r']);
-    let (negative, digits) = match start.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, start.strip_prefix('+').unwrap_or(start)),
-    };
-    let end = digits.bytes().take_while(u8::is_ascii_digit).count();
-    let (digits, rest) = digits.split_at(end);
-    if digits.is_empty() {
-        return (None, text);
-    }
-    let number = digits.bytes().fold(0i64, |n, b| n.saturating_mul(10).saturating_add(i64::from(b - b'0')));
-    (Some(if negative { number.saturating_neg() } else { number }), rest)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod lineage;
 pub mod log_path;
 pub mod memory;
 mod merge;
+pub mod number;
 pub mod options;
 pub mod partition_list;
 mod remedied;
