@@ -10,6 +10,7 @@
 pub mod case;
 pub mod cluster;
 pub mod date;
+pub mod digest;
 pub mod judge;
 #[cfg(feature = "cli")]
 pub mod live;

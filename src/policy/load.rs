@@ -25,6 +25,7 @@ use super::strict::{self, Read, meant_or_known};
 use super::values::Patterns;
 use super::{Groups, Mode, Names, Policy, Records, Site, Users, raw};
 use crate::date::Date;
+use crate::digest::fnv1a;
 
 /// Bytes of the largest policy that is read. Nobody writes more by hand, and the helper thread
 /// that reads it shares its machine with slurmctld.
@@ -218,7 +219,7 @@ impl<'s> Loader<'s> {
         let (rules, off) = self.rules(top.remove("rule"));
         let limits = self.limits(top.remove("limit"), &facts);
         let exempts = self.exempts(top.remove("exempt"), &rules, &off, &limits);
-        let hash = fnv1a(text.as_bytes());
+        let hash = fnv1a(text.bytes());
         Some(Policy { site, facts, rules, limits, exempts, index_vars, compile_off, hash })
     }
 
@@ -469,11 +470,4 @@ fn header(kind: &str, name: &str) -> String {
     } else {
         format!("[{kind}.\"{name}\"]")
     }
-}
-
-/// The digest that names a policy: FNV-1a, 64 bits, the same on every machine and in every version.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

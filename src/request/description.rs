@@ -4,6 +4,8 @@
 //! `job_desc_msg_t`, tests fill it from what real daemons were seen to send; neither C nor unsafe
 //! is needed here. Every value is the client's and untrusted: any number and any text must pass.
 
+use crate::digest::fnv1a;
+
 use super::{ArraySpec, Memory, Origin, Request, Sharing, Text, TimeLimit, Tres, WarnSignal};
 
 /// "Not stated" of a `uint8_t` (slurm.h).
@@ -35,6 +37,16 @@ pub const AUTH_NOBODY: u32 = 99;
 
 /// Environment entry in which sbatch keeps `--export` where it is given and not `ALL`.
 pub const EXPORT_ENV: &str = "SLURM_EXPORT_ENV";
+/// The longest texts that slurmctld takes, in bytes (`_test_job_desc_fields`, job_mgr.c; the same in 22.05
+/// to 26.05): most of them,
+pub const LONGEST_NAME: usize = 1024;
+/// paths (`MAXPATHLEN`),
+pub const LONGEST_PATH: usize = 4096;
+/// `--array`,
+pub const LONGEST_ARRAY: usize = 4096;
+/// and `--dependency`.
+pub const LONGEST_DEPENDENCY: usize = 128 * 1024;
+
 /// SPANK job environment entry that holds `--justify`.
 pub const JUSTIFY_ENV: &str = "SLUICE_JUSTIFY";
 /// SPANK job environment entry that holds `--lineage`.
@@ -313,36 +325,33 @@ impl<'a> Description<'a> {
         }
     }
 
-    /// The first field that is longer than slurmctld takes (`_test_job_desc_fields`, job_mgr.c; the
-    /// same in 22.05 to 26.05). It looks only after the hook, and there is no telling what a list of
+    /// The first field that is longer than slurmctld takes. It looks only after the hook, and there is no telling what a list of
     /// a megabyte costs to judge, with slurmctld's locks held.
     pub fn too_long(&self) -> Option<&'static str> {
-        const NAME: usize = 1024;
-        const PATH: usize = 4096;
         [
-            ("account", &self.account, NAME),
-            ("array_inx", &self.array_inx, 4096),
-            ("comment", &self.comment, NAME),
-            ("cpus_per_tres", &self.cpus_per_tres, NAME),
-            ("dependency", &self.dependency, 128 * 1024),
-            ("features", &self.features, NAME),
-            ("licenses", &self.licenses, NAME),
-            ("mail_user", &self.mail_user, NAME),
-            ("mem_per_tres", &self.mem_per_tres, NAME),
-            ("name", &self.name, NAME),
-            ("partition", &self.partition, NAME),
-            ("prefer", &self.prefer, NAME),
-            ("qos", &self.qos, NAME),
-            ("reservation", &self.reservation, NAME),
-            ("std_err", &self.std_err, PATH),
-            ("std_in", &self.std_in, PATH),
-            ("std_out", &self.std_out, PATH),
-            ("tres_per_job", &self.tres_per_job, NAME),
-            ("tres_per_node", &self.tres_per_node, NAME),
-            ("tres_per_socket", &self.tres_per_socket, NAME),
-            ("tres_per_task", &self.tres_per_task, NAME),
-            ("wckey", &self.wckey, NAME),
-            ("work_dir", &self.work_dir, PATH),
+            ("account", &self.account, LONGEST_NAME),
+            ("array_inx", &self.array_inx, LONGEST_ARRAY),
+            ("comment", &self.comment, LONGEST_NAME),
+            ("cpus_per_tres", &self.cpus_per_tres, LONGEST_NAME),
+            ("dependency", &self.dependency, LONGEST_DEPENDENCY),
+            ("features", &self.features, LONGEST_NAME),
+            ("licenses", &self.licenses, LONGEST_NAME),
+            ("mail_user", &self.mail_user, LONGEST_NAME),
+            ("mem_per_tres", &self.mem_per_tres, LONGEST_NAME),
+            ("name", &self.name, LONGEST_NAME),
+            ("partition", &self.partition, LONGEST_NAME),
+            ("prefer", &self.prefer, LONGEST_NAME),
+            ("qos", &self.qos, LONGEST_NAME),
+            ("reservation", &self.reservation, LONGEST_NAME),
+            ("std_err", &self.std_err, LONGEST_PATH),
+            ("std_in", &self.std_in, LONGEST_PATH),
+            ("std_out", &self.std_out, LONGEST_PATH),
+            ("tres_per_job", &self.tres_per_job, LONGEST_NAME),
+            ("tres_per_node", &self.tres_per_node, LONGEST_NAME),
+            ("tres_per_socket", &self.tres_per_socket, LONGEST_NAME),
+            ("tres_per_task", &self.tres_per_task, LONGEST_NAME),
+            ("wckey", &self.wckey, LONGEST_NAME),
+            ("work_dir", &self.work_dir, LONGEST_PATH),
         ]
         .into_iter()
         // Text that is not UTF-8 grew by at most three when it was replaced.
@@ -381,13 +390,9 @@ impl<'a> Description<'a> {
     }
 }
 
-/// Digest of a command's arguments (64-bit FNV-1a, each ended by a zero byte): equal for equal
-/// arguments, on every machine and in every run.
+/// Digest of a command's arguments, each ended by a zero byte: equal for equal arguments.
 pub fn digest<'b>(arguments: impl IntoIterator<Item = &'b [u8]>) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    arguments
-        .into_iter()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, argument| step(argument.iter().fold(hash, step), &0))
+    fnv1a(arguments.into_iter().flat_map(|argument| argument.iter().copied().chain([0])))
 }
 
 /// A count for which 0 means "not stated" as well.

@@ -4,12 +4,8 @@
 //! partitions, features, licences, MaxArraySize.
 
 use super::{Component, Problem, ProblemKind};
+use crate::request::description::{LONGEST_ARRAY, LONGEST_DEPENDENCY, LONGEST_NAME, LONGEST_PATH};
 use crate::request::{Request, dependency, partition_list};
-
-/// The longest text of most options; a script's is not here, it is refused before it is read.
-const LONGEST: usize = 1024;
-/// `MAXPATHLEN` on Linux.
-const LONGEST_PATH: usize = 4096;
 
 /// All that slurmctld says to the components of a job by `user_id`.
 pub fn problems(components: &[Component], user_id: u32) -> Vec<Problem> {
@@ -60,21 +56,24 @@ fn of_one(component: &Component, user_id: u32) -> Vec<Problem> {
     found
 }
 
+/// Of [`Description::too_long`] what an option states; a script's text is refused before it is read.
+///
+/// [`Description::too_long`]: crate::request::description::Description::too_long
 fn texts<'r>(request: &'r Request<'_>) -> [(&'static str, Option<&'r str>, usize); 17] {
     [
-        ("account", request.account.as_deref(), LONGEST),
-        ("array", request.array.as_ref().map(|a| a.as_str()), 4 * LONGEST),
-        ("comment", request.comment.as_deref(), LONGEST),
-        ("dependency", request.dependency.as_deref(), 128 * LONGEST),
-        ("constraint", request.features.as_deref(), LONGEST),
-        ("licenses", request.licenses.as_deref(), LONGEST),
-        ("mail-user", request.mail_user.as_deref(), LONGEST),
-        ("job-name", request.name.as_deref(), LONGEST),
-        ("partition", request.partition.as_deref(), LONGEST),
-        ("prefer", request.prefer.as_deref(), LONGEST),
-        ("qos", request.qos.as_deref(), LONGEST),
-        ("reservation", request.reservation.as_deref(), LONGEST),
-        ("wckey", request.wckey.as_deref(), LONGEST),
+        ("account", request.account.as_deref(), LONGEST_NAME),
+        ("array", request.array.as_ref().map(|a| a.as_str()), LONGEST_ARRAY),
+        ("comment", request.comment.as_deref(), LONGEST_NAME),
+        ("dependency", request.dependency.as_deref(), LONGEST_DEPENDENCY),
+        ("constraint", request.features.as_deref(), LONGEST_NAME),
+        ("licenses", request.licenses.as_deref(), LONGEST_NAME),
+        ("mail-user", request.mail_user.as_deref(), LONGEST_NAME),
+        ("job-name", request.name.as_deref(), LONGEST_NAME),
+        ("partition", request.partition.as_deref(), LONGEST_NAME),
+        ("prefer", request.prefer.as_deref(), LONGEST_NAME),
+        ("qos", request.qos.as_deref(), LONGEST_NAME),
+        ("reservation", request.reservation.as_deref(), LONGEST_NAME),
+        ("wckey", request.wckey.as_deref(), LONGEST_NAME),
         ("error", request.std_err.as_deref(), LONGEST_PATH),
         ("input", request.std_in.as_deref(), LONGEST_PATH),
         ("output", request.std_out.as_deref(), LONGEST_PATH),

@@ -56,7 +56,7 @@ fn the_example_loads_without_a_doubt() {
     assert_eq!(policy.limits.len(), 2);
     assert_eq!(policy.facts.default_partition.as_deref(), Some("gpu"));
     assert_eq!(policy.site.name, "Example Lab");
-    assert_eq!(policy.hash, fnv1a(EXAMPLE.as_bytes()));
+    assert_eq!(policy.hash, fnv1a(EXAMPLE.bytes()));
 }
 
 /// The policy of the reference, word for word.
