@@ -7,7 +7,7 @@ use crate::policy::Site;
 use crate::request::memory::Mb;
 use crate::request::time::Minutes;
 use crate::request::{Amount, TimeLimit};
-use crate::verdict::{Allowed, Bound, Finding, Place, Remedy, Understood, Verdict};
+use crate::verdict::{Allowed, Bound, Complaint, Finding, Place, Remedy, Understood, Verdict};
 use crate::words::{count, shell_word, shown};
 
 /// Columns of a line.
@@ -146,9 +146,13 @@ fn tell(lines: &mut Vec<String>, findings: &[&Finding], context: &Context<'_>, r
 /// `[cpus-per-gpu] 64 CPUs for 4 GPUs is 16 per GPU; partition gpu gives at most 8`
 fn sentence(finding: &Finding) -> Vec<String> {
     let note = if finding.outcome == crate::verdict::Outcome::Warned { "note: " } else { "" };
-    let complaint = &finding.complaint;
+    wrap(&format!("{note}[{}] {}", finding.rule, complaint(&finding.complaint)))
+}
+
+/// `64 CPUs for 4 GPUs is 16 per GPU; partition gpu gives at most 8`
+pub fn complaint(complaint: &Complaint) -> String {
     let allowed = complaint.allowed.as_ref().map(|a| format!("; {}", allowed(a))).unwrap_or_default();
-    wrap(&format!("{note}[{}] {}{allowed}", finding.rule, complaint.asked))
+    format!("{}{allowed}", complaint.asked)
 }
 
 /// `partition gpu gives at most 8`
@@ -173,12 +177,10 @@ pub fn allowed(allowed: &Allowed) -> String {
 /// The refusals of a verdict in one line, for a log: what users would read in several.
 pub fn one_line(verdict: &Verdict) -> String {
     let told = |finding: &Finding| {
-        let complaint = &finding.complaint;
-        let allowed = complaint.allowed.as_ref().map(|a| format!("; {}", allowed(a))).unwrap_or_default();
-        let remedies: Vec<String> = complaint.remedies.iter().map(remedy).collect();
+        let remedies: Vec<String> = finding.complaint.remedies.iter().map(remedy).collect();
         let remedies =
             if remedies.is_empty() { String::new() } else { format!(": {}", remedies.join(", or ")) };
-        ascii(&format!("[{}] {}{allowed}{remedies}", finding.rule, complaint.asked))
+        ascii(&format!("[{}] {}{remedies}", finding.rule, complaint(&finding.complaint)))
     };
     verdict.refusals().map(told).collect::<Vec<_>>().join(" | ")
 }

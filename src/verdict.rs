@@ -33,6 +33,21 @@ pub struct Complaint {
     pub told_by: Option<&'static str>,
 }
 
+/// What `asked` ends with where the complaint is that an option is not there.
+const NOT_GIVEN: &str = " is not given";
+
+/// `--time is not given`
+pub fn not_given(option: &str) -> String {
+    format!("--{option}{NOT_GIVEN}")
+}
+
+impl Complaint {
+    /// Whether it is that an option is not there.
+    pub fn is_of_absence(&self) -> bool {
+        self.asked.ends_with(NOT_GIVEN)
+    }
+}
+
 /// The second half of a finding's sentence: `partition gpu` `gives` `at most 8`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowed {

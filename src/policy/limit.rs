@@ -20,7 +20,7 @@ use crate::request::partition_list;
 use crate::request::shape::NodeFacts;
 use crate::request::time::Minutes;
 use crate::request::{Amount, Memory, Origin, Request, Shape, Sharing, TimeLimit};
-use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic};
+use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic, not_given};
 use crate::words::{count, shown};
 
 /// One `[[limit]]`.
@@ -482,7 +482,7 @@ fn required(
     if test.matches(request) || (option.batch_only && request.origin == Origin::Interactive) {
         return None;
     }
-    let asked = option.shown(request).unwrap_or_else(|| format!("--{} is not given", option.name));
+    let asked = option.shown(request).unwrap_or_else(|| not_given(option.name));
     let what = if test.is_given(request) { Dashed(test.as_str()).to_string() } else { requirement(test) };
     let remedy = match test.only_value() {
         Some(value) => Remedy::exactly(option.name, value),

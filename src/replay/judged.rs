@@ -144,7 +144,7 @@ impl Judged {
             None => self.marks.push(Mark { rule, lot, for_want_of_gpus }),
         }
         self.words.retain(|(r, _)| *r != rule);
-        self.words.extend(finding.map(|f| (rule, words(f))));
+        self.words.extend(finding.map(|f| (rule, message::complaint(&f.complaint))));
     }
 
     /// What the rules would say if all that is open were at its worst.
@@ -158,20 +158,10 @@ impl Judged {
     }
 }
 
-/// `64 CPUs for 4 GPUs is 16 per GPU; partition gpu gives at most 8`.
-fn words(finding: &Finding) -> String {
-    let complaint = &finding.complaint;
-    match &complaint.allowed {
-        Some(allowed) => format!("{}; {}", complaint.asked, message::allowed(allowed)),
-        None => complaint.asked.clone(),
-    }
-}
-
 /// Whether a finding stands or falls with what is not known: that something is not given, which a script
 /// may give, or what no source tells of this submission.
 fn depends(finding: &Finding, past: &Past) -> bool {
-    (past.partial && finding.complaint.asked.ends_with(" is not given"))
-        || past.open_rules.contains(&finding.rule.as_str())
+    (past.partial && finding.complaint.is_of_absence()) || past.open_rules.contains(&finding.rule.as_str())
 }
 
 fn lot(outcome: &Outcome) -> Option<Lot> {

@@ -5,7 +5,7 @@ use crate::case::{Candidate, Case};
 use crate::judge::Report;
 use crate::request::options::OptionTest;
 use crate::request::{Memory, Origin, Request, shape};
-use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic};
+use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic, not_given};
 use crate::words::shown;
 
 /// The rule.
@@ -143,7 +143,7 @@ fn missing(required: &Required, case: &Case<'_>) -> Complaint {
     Complaint {
         // The name by which time-limit knows it, which says the same better.
         quantity: if option == "time" { "time limit" } else { option },
-        asked: format!("--{option} is not given"),
+        asked: not_given(option),
         allowed: Some(Allowed {
             place: Place::Site,
             verb: ("wants", "want"),

@@ -6,7 +6,7 @@ use crate::judge::{Report, place};
 use crate::policy::facts;
 use crate::request::TimeLimit;
 use crate::request::time::Minutes;
-use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic};
+use crate::verdict::{Allowed, Complaint, Errno, Place, Remedy, Topic, not_given};
 
 /// The rule.
 pub static RULE: RuleInfo = RuleInfo {
@@ -124,7 +124,7 @@ fn missing(case: &Case<'_>) -> Complaint {
     Complaint {
         allowed: Some(wanted()),
         errno: Errno::MissingTimeLimit,
-        ..too_long(case, "--time is not given".to_owned(), 1, limit)
+        ..too_long(case, not_given("time"), 1, limit)
     }
 }
 
