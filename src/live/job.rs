@@ -5,9 +5,8 @@
 
 use super::scontrol::Record;
 use crate::recorded;
-use crate::request::TimeLimit;
-use crate::request::lineage;
 use crate::request::time::Minutes;
+use crate::request::{TimeLimit, justification_in_comment, lineage};
 use crate::run_card::why::Told;
 use crate::run_card::{Array, Card, Exit, Shape, Times, gpus_per_node, lineage_of};
 
@@ -110,9 +109,8 @@ impl Job {
             (in_comment, Source::Comment),
             (typed("--lineage"), Source::SubmitLine),
         ]);
-        let justify = comment.split_once(':').filter(|(key, _)| key.trim().eq_ignore_ascii_case("justify"));
         let (reason, reason_source) = first([
-            (justify.map(|(_, reason)| reason.trim().to_owned()), Source::Comment),
+            (justification_in_comment(comment).map(str::to_owned), Source::Comment),
             (reason.map(str::to_owned), Source::AdminComment),
         ]);
         self.card.lineage = list.map(|list| lineage_of(&list));

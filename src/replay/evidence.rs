@@ -128,7 +128,7 @@ pub fn past(row: &Row<'_>, id: &JobId<'_>, policy: &Policy, reader: Reader<'_>) 
     }
     let no_gpus_shown = gpus(&mut least, &mut most, &asked);
     let cpus = row.text(C::ReqCpus).and_then(|t| t.parse::<u32>().ok());
-    let cpus = cpus.or_else(|| u32::try_from(count(&asked, "cpu")?).ok());
+    let cpus = cpus.or_else(|| u32::try_from(asked.count("cpu")?).ok());
     if let Some(cpus) = cpus {
         least.min_cpus = Some(least.min_cpus.unwrap_or(0).max(cpus));
         most.min_cpus = least.min_cpus;
@@ -216,8 +216,8 @@ fn typed(row: &Row<'_>, id: &JobId<'_>, uid: u32, series: Series) -> Option<Type
 /// Nodes that the job got, or asked for where it has none yet.
 fn nodes(row: &Row<'_>, asked: &Tres<'_>) -> Option<u32> {
     let number = |column| row.text(column).and_then(sacct::whole).filter(|&n| n > 0);
-    let got = count(&Tres::new(row.get(C::AllocTres)), "node").and_then(|n| u32::try_from(n).ok());
-    let listed = || count(asked, "node").and_then(|n| u32::try_from(n).ok());
+    let got = Tres::new(row.get(C::AllocTres)).count("node").and_then(|n| u32::try_from(n).ok());
+    let listed = || asked.count("node").and_then(|n| u32::try_from(n).ok());
     got.or_else(|| number(C::NNodes)).or_else(|| number(C::ReqNodes)).or_else(listed).filter(|&n| n > 0)
 }
 
@@ -254,11 +254,6 @@ pub fn gpu_count(list: &str) -> u64 {
     gpu_items(&Tres::new(list)).map(|i| i.count.unwrap_or(1)).sum()
 }
 
-/// The count of one resource.
-pub fn count(list: &Tres<'_>, name: &str) -> Option<u64> {
-    list.items().find(|i| i.name == name && i.kind.is_none()).and_then(|i| i.count)
-}
-
 /// What the job asked for, by itself or by the site's default: which, nobody can tell.
 fn memory_of(row: &Row<'_>, asked: &Tres<'_>, nodes: Option<u32>) -> Memory {
     let listed = asked.as_str().split(',').find_map(|item| item.trim().strip_prefix("mem="));
@@ -281,7 +276,7 @@ fn memory_of(row: &Row<'_>, asked: &Tres<'_>, nodes: Option<u32>) -> Memory {
 /// Whether a job that says nothing of it may have asked for whole nodes: one that got no more CPUs than
 /// it asked for has not, unless it asked for all of them.
 fn may_be_exclusive(row: &Row<'_>, policy: &Policy, asked: Option<u32>, nodes: Option<u32>) -> bool {
-    let got = count(&Tres::new(row.get(C::AllocTres)), "cpu");
+    let got = Tres::new(row.get(C::AllocTres)).count("cpu");
     let got = got.or_else(|| row.text(C::AllocCpus)?.parse().ok()).filter(|&n| n > 0);
     let (Some(got), Some(asked)) = (got, asked) else { return true };
     let name = partition_list::names(row.get(C::Partition)).next().unwrap_or("");

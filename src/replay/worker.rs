@@ -175,7 +175,7 @@ fn used(row: &Row<'_>) -> Sums {
         return Sums::default();
     }
     let list = row.get(C::AllocTres);
-    let cpus = evidence::count(&Tres::new(list), "cpu");
+    let cpus = Tres::new(list).count("cpu");
     let cpus = cpus.or_else(|| row.text(C::AllocCpus)?.parse().ok()).unwrap_or(0);
     Sums {
         jobs: 0,

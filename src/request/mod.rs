@@ -269,12 +269,7 @@ impl Request<'_> {
     /// neither is there. Whether it is good enough is for the policy to say.
     pub fn justification(&self) -> Option<&str> {
         let spank = self.justify.as_deref().map(str::trim);
-        let comment = || {
-            let text = self.comment.as_deref()?.trim_start();
-            let (key, reason) = text.split_once(':')?;
-            key.trim_end().eq_ignore_ascii_case("justify").then_some(reason.trim())
-        };
-        spank.or_else(comment)
+        spank.or_else(|| justification_in_comment(self.comment.as_deref()?))
     }
 
     /// Takes over a value that Sluice fills in. The adapter writes the same into the job
@@ -287,4 +282,10 @@ impl Request<'_> {
             Edit::Qos(name) => self.qos = Some(name.clone().into()),
         }
     }
+}
+
+/// The reason in `justify: ...`, trimmed; `None` where a comment is none.
+pub fn justification_in_comment(comment: &str) -> Option<&str> {
+    let (key, reason) = comment.split_once(':')?;
+    key.trim().eq_ignore_ascii_case("justify").then_some(reason.trim())
 }

@@ -68,6 +68,11 @@ impl<'a> Tres<'a> {
         items(text).filter(|i| i.name == "gpu")
     }
 
+    /// How many of one resource: `cpu`, `node`; `None` where it is not named, or has no readable count.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.items().find(|i| i.name == name && i.kind.is_none()).and_then(|i| i.count)
+    }
+
     /// GPUs in all, `None` when no item names GPUs (zero of them is `Some(0)`).
     /// An unreadable count is taken as 1: Slurm will refuse it, and no rule should pass it as zero.
     pub fn gpu_count(&self) -> Option<u64> {

@@ -42,20 +42,19 @@ impl Shape {
         if tres.items().next().is_none() {
             return Shape::default();
         }
-        let count = |name: &str| tres.items().find(|i| i.name == name && i.kind.is_none())?.count;
         // The whole and its parts stand in one list.
         let whole = tres.gpus().find(|i| i.kind.is_none()).and_then(|i| i.count);
         let parts = || tres.gpus().fold(0u64, |sum, i| sum.saturating_add(i.count.unwrap_or(0)));
         let mut kinds = tres.gpus().filter_map(|i| i.kind);
         let gpu_type = kinds.next().filter(|_| kinds.next().is_none()).map(str::to_owned);
-        let nodes = count("node");
+        let nodes = tres.count("node");
         let gpus = whole.unwrap_or_else(parts);
         Shape {
             nodes,
             gpus: Some(gpus),
             gpus_per_node: Some(gpus).filter(|&n| n == 0 || nodes == Some(1)),
             gpu_type,
-            cpus: count("cpu"),
+            cpus: tres.count("cpu"),
             // With its unit behind it, and fractions of it.
             memory_mb: text.split(',').find_map(|item| memory::printed_mb(item.trim().strip_prefix("mem=")?)),
             ..Shape::default()
