@@ -11,12 +11,12 @@ fuzz_target!(|bytes: &[u8]| {
     let mut parts = text.splitn(4, '\0');
     let mut part = || parts.next().unwrap_or("");
     let live = Live {
+        name: config_value(&text, "ClusterName").map(str::to_owned),
         partitions: partitions(part(), "PreemptType = preempt/partition_prio"),
         nodes: nodes(part()),
         qos: Some(qos(part())),
         accounts: Some(accounts(part())),
     };
-    let _ = config_value(&text, "ClusterName");
-    let _ = draft(&live, Some("fuzz"));
+    let _ = draft(&live);
     let _ = compare("example", EXAMPLE, &policies()[0], &live);
 });

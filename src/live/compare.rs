@@ -187,6 +187,7 @@ mod tests {
 
     fn live() -> Live {
         Live {
+            name: None,
             partitions: partitions(include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt"), ""),
             nodes: nodes(include_str!("../../tests/vectors/scontrol-nodes-22.05.8.txt")),
             qos: Some(qos("normal||\nscavenger||1-00:00:00\n")),

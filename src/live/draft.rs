@@ -15,15 +15,19 @@ use crate::rules;
 const USUAL: [&str; 6] =
     ["gpu-request", "exclusive", "cpus-per-gpu", "memory-per-gpu", "time-limit", "array-logs"];
 
-/// The text of a policy for `live`, which is called `cluster`.
-pub fn draft(live: &Live, cluster: Option<&str>) -> String {
+/// The text of a policy for `live`.
+pub fn draft(live: &Live) -> String {
     let mut text = String::from(
         "# A first policy, written by `sluice init` from what the cluster says of itself.\n\
          # It refuses nothing: in audit mode every decision is only recorded. Read on, correct what is\n\
          # wrong, look at what it would have done (`sluice replay`), then turn to \"warn\" and \"enforce\".\n\
          schema = 1\n\n[site]\n",
     );
-    row(&mut text, &format!("name = {}", quoted(cluster.unwrap_or("This cluster"))), "begins every message");
+    row(
+        &mut text,
+        &format!("name = {}", quoted(live.name.as_deref().unwrap_or("This cluster"))),
+        "begins every message",
+    );
     row(&mut text, "# docs = \"https://docs.example.org/slurm\"", "ends every refusal");
     row(&mut text, "# contact = \"hpc-help@example.org\"", "ends every refusal");
     row(&mut text, "mode = \"audit\"", "\"off\" < \"audit\" < \"warn\" < \"enforce\"");
@@ -202,6 +206,7 @@ mod tests {
 
     fn live() -> Live {
         Live {
+            name: Some("lab".to_owned()),
             partitions: partitions(
                 include_str!("../../tests/vectors/scontrol-partitions-22.05.8.txt"),
                 "PreemptType = preempt/partition_prio",
@@ -218,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_draft_is_valid_and_fits_its_cluster() {
-        let text = draft(&live(), Some("lab"));
+        let text = draft(&live());
         let Loaded { policy, doubts } = loaded(&text);
         assert_eq!(doubts, [], "{text}");
         assert_eq!(compare("sluice.toml", &text, &policy, &live()), [], "{text}");
@@ -243,7 +248,7 @@ mod tests {
             partitions: ["a.b", "a b", "q\"q", "b\\s"].iter().map(|name| odd(name)).collect(),
             ..Live::default()
         };
-        let policy = loaded(&draft(&live, None)).policy;
+        let policy = loaded(&draft(&live)).policy;
         assert!(live.partitions.iter().all(|p| policy.facts.partition(&p.name).is_known()));
     }
 
@@ -254,7 +259,7 @@ mod tests {
             nodes: nodes("NodeName=n CPUTot=8 RealMemory=1000 Gres=gpu:2 Partitions=a"),
             ..Live::default()
         };
-        let policy = loaded(&draft(&live, None)).policy;
+        let policy = loaded(&draft(&live)).policy;
         let facts = policy.facts.partition("a");
         assert_eq!((facts.gpu_types(), facts.node().gpus), (None, Some(2)));
     }

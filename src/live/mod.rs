@@ -20,6 +20,8 @@ pub use scontrol::{config_value, nodes, partitions};
 /// A cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Live {
+    /// `ClusterName`.
+    pub name: Option<String>,
     /// In Slurm's order.
     pub partitions: Vec<Partition>,
     /// In Slurm's order.

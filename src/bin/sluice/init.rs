@@ -33,9 +33,7 @@ pub fn run(verb: &Init) -> Result<Exit, Failure> {
 
 fn from_cluster() -> Result<String, Failure> {
     let hint = |failure| format!("{failure} (--template writes a policy without a cluster)");
-    let live = crate::live::ask().map_err(hint)?;
-    let config = crate::live::config().map_err(hint)?;
-    Ok(live::draft(&live, live::config_value(&config, "ClusterName")))
+    Ok(live::draft(&crate::live::ask().map_err(hint)?))
 }
 
 /// The tour of the format, with nothing refused.

@@ -19,7 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A command that is not there or takes too long, a slurmctld that does not answer.
 pub fn ask() -> Result<Live, Failure> {
     let partitions = run("scontrol", &["--all", "--oneliner", "show", "partition"])?;
-    let partitions = live::partitions(&partitions, &config()?);
+    let config = config()?;
+    let name = live::config_value(&config, "ClusterName").map(str::to_owned);
+    let partitions = live::partitions(&partitions, &config);
     let nodes = live::nodes(&run("scontrol", &["--all", "--oneliner", "show", "node"])?);
     if partitions.is_empty() {
         return Err("scontrol names no partition".to_owned());
@@ -39,7 +41,7 @@ pub fn ask() -> Result<Live, Failure> {
         output::note(&format!("QoS and accounts stay unknown: {words}"));
     }
     let (qos, accounts) = (qos.map(|text| live::qos(&text)), accounts.map(|text| live::accounts(&text)));
-    Ok(Live { partitions, nodes, qos, accounts })
+    Ok(Live { name, partitions, nodes, qos, accounts })
 }
 
 /// What accounting knows of a user. Where it is not asked, that is said, and nothing is known.
