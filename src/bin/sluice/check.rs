@@ -109,6 +109,13 @@ impl Judge<'_> {
         judged.iter().filter_map(one).collect()
     }
 
+    /// Whether a job would be queued.
+    pub fn accepts(&self, submission: &Submission, judged: &[Judged]) -> bool {
+        !submission.problems.iter().any(Problem::refuses)
+            && judged.iter().all(|j| j.verdict.accepts())
+            && self.without_room(judged).is_empty()
+    }
+
     /// Notes on partitions of which the policy says nothing: none of its facts hold there, and the
     /// name may be mistyped.
     fn unknown_partitions(&self, judged: &[Judged]) -> Vec<Problem> {

@@ -2,6 +2,7 @@
 //! error. Colour only on a terminal that wants it.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// An emphasis, where the terminal has any.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,21 @@ pub fn time(seconds: u64) -> String {
         Some(stamp) => stamp.to_zoned(jiff::tz::TimeZone::system()).strftime("%F %T %Z").to_string(),
         None => seconds.to_string(),
     }
+}
+
+/// Puts a file of this text in the place of the one at `path`, in one step. Where that fails nothing is left
+/// behind, and the old file stays.
+///
+/// # Errors
+/// A folder that is not there or cannot be written.
+pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let beside = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
 }
 
 /// Says something about the command itself.

@@ -20,6 +20,13 @@ pub struct Found {
     pub path: Option<PathBuf>,
 }
 
+impl Found {
+    /// What messages call it.
+    pub fn name(&self) -> String {
+        self.path.as_ref().map_or_else(|| EXAMPLE_NAME.to_owned(), |path| path.display().to_string())
+    }
+}
+
 /// A policy's text, not yet loaded.
 pub struct Text {
     /// What messages call it.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::hash::Hash;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use sluice::submit_line::Series;
 
 use crate::options::{Common, Format, Replay};
 use crate::people::System;
-use crate::policy_file::{self, Found, reason};
+use crate::policy_file::{self, reason};
 use crate::{Exit, Failure, output, slurm};
 
 /// Judges every job of the files.
@@ -48,12 +48,14 @@ pub fn run(common: &Common, verb: &Replay) -> Result<Exit, Failure> {
     let result = replay::run(&options, sources);
     bar.finish_and_clear();
     let mut report = result?;
-    report.policy.file = name(&found);
+    report.policy.file = found.name();
     if let (Some(line), Some(found)) = (&mut report.against, &against) {
-        line.file = name(found);
+        line.file = found.name();
     }
     if let Some(path) = &verb.html {
-        write(path, &html::page(&report, verb.top))?;
+        let page = html::page(&report, verb.top);
+        output::replace(path, &page)
+            .map_err(|e| format!("cannot write {}: {}", path.display(), reason(&e)))?;
     }
     match common.format {
         Format::Text => text::print(&report, verb.top),
@@ -92,6 +94,15 @@ fn exit(report: &Report) -> Exit {
     if refused == 0 { Exit::Yes } else { Exit::No }
 }
 
+/// On which days the jobs were submitted.
+fn days(report: &Report) -> String {
+    match &report.days {
+        Some((first, last)) if first == last => format!(" submitted on {first}"),
+        Some((first, last)) => format!(" submitted from {first} to {last}"),
+        None => String::new(),
+    }
+}
+
 /// What was read and not judged.
 fn passed_over(passed: &Passed) -> impl Iterator<Item = (u64, &'static str)> {
     [
@@ -104,10 +115,6 @@ fn passed_over(passed: &Passed) -> impl Iterator<Item = (u64, &'static str)> {
     ]
     .into_iter()
     .filter(|(n, _)| *n > 0)
-}
-
-fn name(found: &Found) -> String {
-    found.path.as_ref().map_or_else(|| "the built-in example policy".to_owned(), |p| p.display().to_string())
 }
 
 fn sources(files: &[PathBuf]) -> Result<Vec<Source>, Failure> {
@@ -140,19 +147,4 @@ fn bar(files: &[PathBuf]) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-/// Writes a whole page or none.
-fn write(path: &Path, page: &str) -> Result<(), Failure> {
-    let failed = |e: std::io::Error| format!("cannot write {}: {}", path.display(), reason(&e));
-    if path.is_dir() {
-        return Err(format!("cannot write {}: it is a directory", path.display()));
-    }
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    let part = path.with_file_name(format!(".{file}.{}", std::process::id()));
-    let written = std::fs::write(&part, page).and_then(|()| std::fs::rename(&part, path));
-    written.map_err(|e| {
-        let _ = std::fs::remove_file(&part);
-        failed(e)
-    })
 }

@@ -48,7 +48,7 @@ pub fn post_opt(spank: &Spank<'_>) {
     for (option, value) in options::given() {
         forget(&option.handed_on());
         forget(&default_of(option));
-        unset(spank, option.handed_on());
+        unset(spank, &option.handed_on());
         // srun has read it from the environment before any plugin was loaded.
         unset(spank, option.entry());
         if let Some(value) = value {
@@ -69,7 +69,7 @@ fn default_of(option: &Carried) -> String {
     format!("{COPY}{}", option.handed_on())
 }
 
-fn unset(spank: &Spank<'_>, entry: String) {
+fn unset(spank: &Spank<'_>, entry: &str) {
     if let Ok(entry) = CString::new(entry) {
         spank.unset_job_entry(&entry);
     }

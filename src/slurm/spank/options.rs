@@ -105,8 +105,8 @@ impl Carried {
     }
 
     /// The entry in which the hook reads the value.
-    pub fn entry(&self) -> String {
-        self.entry.to_owned()
+    pub fn entry(&self) -> &'static str {
+        self.entry
     }
 
     /// The variable, and the entry, in which Slurm hands the option on: to commands within the job

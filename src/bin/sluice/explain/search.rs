@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use sluice::message;
-use sluice::submit_line::{Component, Problem, Series, Submission, fix};
+use sluice::submit_line::{Component, Series, Submission, fix};
 use sluice::verdict::{Finding, Outcome, Remedy};
 
 use crate::check::job::Reading;
@@ -67,7 +67,7 @@ impl Search<'_> {
             judged = judged.saturating_add(1);
             let submission = self.submit(&way.variant);
             let verdicts = self.judge.judge(&submission);
-            if self.accepts(&submission, &verdicts) {
+            if self.judge.accepts(&submission, &verdicts) {
                 found.push(way);
                 continue;
             }
@@ -106,7 +106,7 @@ impl Search<'_> {
         let remedy = Remedy::exactly("comment", format!("justify: {reason}"));
         let variant = self.lay(start, 0, first, &remedy, submission.components.len() == 1)?;
         let submission = self.submit(&variant);
-        if self.accepts(&submission, &self.judge.judge(&submission)) {
+        if self.judge.accepts(&submission, &self.judge.judge(&submission)) {
             return Some(Way { changes: Vec::new(), variant });
         }
         self.ways(variant).ok()?.into_iter().next()
@@ -114,12 +114,6 @@ impl Search<'_> {
 
     fn submit(&self, variant: &Variant) -> Submission {
         self.reading.submit_as(&variant.argv, variant.text.as_deref())
-    }
-
-    fn accepts(&self, submission: &Submission, judged: &[Judged]) -> bool {
-        !submission.problems.iter().any(Problem::refuses)
-            && judged.iter().all(|j| j.verdict.accepts())
-            && self.judge.without_room(judged).is_empty()
     }
 
     /// The variants that a remedy of the first refusal makes. Whatever settles all has to settle it.

@@ -38,9 +38,9 @@ pub fn run(common: &Common, verb: &Explain) -> Result<Exit, Failure> {
     let policy = &found.policy;
     let judge = Judge { policy, cluster: Stated { policy, whom: &verb.whom }, person, today };
     let judged = judge.judge(&reading.submission);
+    let accepted = judge.accepts(&reading.submission, &judged);
     let mut problems = reading.submission.problems.clone();
     problems.extend(judge.without_room(&judged));
-    let accepted = !problems.iter().any(Problem::refuses) && judged.iter().all(|j| j.verdict.accepts());
     let (ways, unsettled) =
         if accepted { Default::default() } else { ways(&reading, &judge, series, &judged) };
     match common.format {

@@ -43,6 +43,11 @@ fn parts(line: &Line) -> [Part; 4] {
     ]
 }
 
+/// Jobs of a line that are shown in charts.
+fn spoken_of(line: &Line) -> u64 {
+    parts(line).iter().fold(0, |sum, part| sum.saturating_add(part.2))
+}
+
 /// The whole page.
 pub fn page(report: &Report, top: usize) -> String {
     let mut page = String::new();
@@ -85,11 +90,7 @@ pub fn page(report: &Report, top: usize) -> String {
 fn head(page: &mut String, report: &Report) {
     let policy = &report.policy;
     let total = &report.total;
-    let days = match &report.days {
-        Some((first, last)) if first == last => format!(" submitted on {first}"),
-        Some((first, last)) => format!(" submitted from {first} to {last}"),
-        None => String::new(),
-    };
+    let days = super::days(report);
     let _ = writeln!(
         page,
         "<p class=\"soft\">{}{} &middot; {} GPU-hours &middot; {} CPU-hours &middot; policy {}, mode {}</p>",
@@ -148,15 +149,14 @@ fn percent(part: f64, whole: f64) -> f64 {
 
 fn by_rule(page: &mut String, rules: &[RuleLine]) {
     section(page, "Jobs by rule", "by-rule");
-    let sum = |l: &Line| parts(l).iter().fold(0u64, |sum, p| sum.saturating_add(p.2));
-    let mut told: Vec<&RuleLine> = rules.iter().filter(|r| sum(&r.line) > 0).collect();
-    told.sort_by_key(|r| std::cmp::Reverse(sum(&r.line)));
+    let mut told: Vec<&RuleLine> = rules.iter().filter(|r| spoken_of(&r.line) > 0).collect();
+    told.sort_by_key(|r| std::cmp::Reverse(spoken_of(&r.line)));
     if told.is_empty() {
         page.push_str("<p>No rule speaks of any job.</p>\n</section>\n");
         return;
     }
     key(page, &told.iter().map(|r| &r.line).collect::<Vec<_>>());
-    let most = told.iter().map(|r| sum(&r.line)).max().unwrap_or(1) as f64;
+    let most = told.iter().map(|r| spoken_of(&r.line)).max().unwrap_or(1) as f64;
     page.push_str("<div class=\"bars chart\">\n");
     for rule in told {
         let _ = write!(page, "<div class=\"name\">{}</div><div class=\"bar\">", Escaped(&rule.rule));
@@ -168,7 +168,7 @@ fn by_rule(page: &mut String, rules: &[RuleLine]) {
                 grouped(n)
             );
         }
-        let _ = writeln!(page, "</div><div class=\"value\">{}</div>", grouped(sum(&rule.line)));
+        let _ = writeln!(page, "</div><div class=\"value\">{}</div>", grouped(spoken_of(&rule.line)));
     }
     page.push_str("</div>\n</section>\n");
 }
@@ -211,8 +211,7 @@ fn timeline(page: &mut String, weeks: &[Named]) {
     }
     section(page, "Jobs by week of submission", "by-week");
     key(page, &weeks.iter().map(|w| &w.line).collect::<Vec<_>>());
-    let sum = |l: &Line| parts(l).iter().fold(0u64, |sum, p| sum.saturating_add(p.2));
-    let most = weeks.iter().map(|w| sum(&w.line)).max().unwrap_or(0).max(1) as f64;
+    let most = weeks.iter().map(|w| spoken_of(&w.line)).max().unwrap_or(0).max(1) as f64;
     let label = format!("{} weeks, at most {} jobs in one", weeks.len(), grouped(most as u64));
     let _ = writeln!(
         page,

@@ -28,11 +28,7 @@ fn head(report: &Report) {
     let title = format!("{}: {}, {}, mode {}", policy.site, policy.file, policy.hash, policy.mode);
     line(&styled(Style::Bold, &title));
     let total = &report.total;
-    let days = match &report.days {
-        Some((first, last)) if first == last => format!(" submitted on {first}"),
-        Some((first, last)) => format!(" submitted from {first} to {last}"),
-        None => String::new(),
-    };
+    let days = super::days(report);
     let used = format!("{} GPU-hours and {} CPU-hours", hours(total.gpu_hours), hours(total.cpu_hours));
     line(&format!("{}{days}: {used}", count(total.jobs, "job")));
     for (what, n) in lots(total) {

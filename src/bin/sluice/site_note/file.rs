@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
+use sluice::digest::fnv1a;
+
 use crate::Failure;
+use crate::output::replace;
 use crate::policy_file::reason;
 
 /// What became of the file.
@@ -20,14 +23,8 @@ const MARK: &str = "<!-- sluice site-note ";
 fn sealed(page: &str) -> String {
     format!(
         "{page}\n{MARK}{:016x}: written anew by the same command, as long as nobody edits it -->\n",
-        digest(page)
+        fnv1a(page.bytes())
     )
-}
-
-/// FNV-1a: tells an edit from none, and hides nothing.
-fn digest(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
 /// Whether what stands there is as it was written, or nothing.
@@ -53,7 +50,7 @@ pub fn may_be_replaced(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Writes the page beside its place and renames it into it.
+/// Writes the page.
 ///
 /// # Errors
 /// A folder that is not there or cannot be written.
@@ -68,13 +65,7 @@ pub fn write(path: &Path, page: &str) -> Result<Written, Failure> {
         }
         _ => format!("cannot write {}: {}", path.display(), reason(&e)),
     };
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    std::fs::write(&beside, text).map_err(failed)?;
-    std::fs::rename(&beside, path).map_err(|e| {
-        let _ = std::fs::remove_file(&beside);
-        failed(e)
-    })?;
+    replace(path, &text).map_err(failed)?;
     Ok(Written::New)
 }
 
