@@ -349,3 +349,12 @@ impl Drop for Folder {
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }
+
+#[test]
+fn the_manual_asks_sacct_for_the_fields_that_are_read() {
+    let together = |text: &str| text.replace("\\\n", "").split_whitespace().collect::<String>();
+    let help = Command::new(env!("CARGO_BIN_EXE_sluice")).args(["replay", "--help"]).output().unwrap();
+    for text in [String::from_utf8(help.stdout).unwrap(), include_str!("../docs/command.md").to_owned()] {
+        assert!(together(&text).contains(&format!("--format={}", sluice::replay::FORMAT)), "{text}");
+    }
+}

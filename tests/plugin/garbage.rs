@@ -175,6 +175,6 @@ fn no_description_harms_the_plugin() {
 fn valgrind_finds_nothing() {
     // Under valgrind everything takes fifty times as long; what it looks for shows with less.
     alone_under(Under::Valgrind, "garbage::valgrind_finds_nothing", Some(&every_rule()), |folder| {
-        drive(folder, 1_000, 23);
+        drive(folder, 2_000, 11);
     });
 }

@@ -78,7 +78,7 @@ fn many_threads_judge_while_the_policy_changes() {
         let calls = std::sync::atomic::AtomicU64::new(0);
         let relaxed = std::sync::atomic::Ordering::Relaxed;
         std::thread::scope(|scope| {
-            for thread in 0..8 {
+            for thread in 0..16 {
                 let (plugin, stop, calls) = (&plugin, &stop, &calls);
                 scope.spawn(move || {
                     let existing = Existing::of(stubs, 1001);
@@ -95,7 +95,7 @@ fn many_threads_judge_while_the_policy_changes() {
                     }
                 });
             }
-            for round in 0..4 {
+            for round in 0..8 {
                 let skip = folder.log().len();
                 let mode = if round % 2 == 0 { "audit" } else { "enforce" };
                 folder.write_policy(&POLICY.replace("[site]", &format!("[site]\nmode = \"{mode}\"")));

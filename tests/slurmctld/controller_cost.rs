@@ -8,11 +8,7 @@ use crate::support::Requirement::Controller;
 
 use crate::support::{Cluster, Plugin, until};
 
-/// Only where it is asked for: `make bench`.
-pub fn cases() -> &'static [Case] {
-    const CASES: &[Case] = &[("what Sluice costs slurmctld", Controller, cost)];
-    if std::env::var_os("SLUICE_BENCH").is_some() { CASES } else { &[] }
-}
+pub const CASES: &[Case] = &[("what Sluice costs slurmctld", Controller, cost)];
 
 /// Submissions of one turn.
 const TURN: u32 = 20;

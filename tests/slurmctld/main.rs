@@ -64,13 +64,13 @@ fn main() -> ExitCode {
         spank::CASES,
         run_card::CASES,
         jobs::CASES,
-        cost::cases(),
+        asked_for("SLUICE_BENCH", cost::CASES),
         leftovers::CASES,
         updates::CASES,
         records::CASES,
         replay::CASES,
-        soak::cases(),
-        controller_cost::cases(),
+        asked_for(soak::VARIABLE, soak::CASES),
+        asked_for("SLUICE_BENCH", controller_cost::CASES),
     ];
     let cases = cases.concat();
     let shared = Arc::new(Shared::default());
@@ -81,6 +81,11 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&args, trials);
     drop(shared);
     conclusion.exit_code()
+}
+
+/// Cases that measure, or take their time: none where their variable is not set.
+fn asked_for(variable: &str, cases: &'static [Case]) -> &'static [Case] {
+    if std::env::var_os(variable).is_some() { cases } else { &[] }
 }
 
 fn trial((name, needs, case): Case, shared: &Arc<Shared>) -> Trial {

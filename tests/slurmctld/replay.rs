@@ -92,10 +92,14 @@ const SAID: &str =
 const LOGS: &str = "#!/bin/sh\n#SBATCH --output=one.log\ntrue\n";
 
 /// What docs and help recommend.
-const SACCT: &str = "sacct --allusers --allocations --parsable2 --delimiter=\"$(printf '\\037')\" \
-    --starttime=now-1hour --endtime=now+1hour --format=JobID,JobIDRaw,User,UID,GID,Account,Partition,QOS,Submit,\
-    State,ElapsedRaw,TimelimitRaw,ReqCPUS,ReqNodes,ReqMem,ReqTRES,AllocTRES,Reservation,Constraints,JobName,\
-    Comment,AdminComment,WorkDir,SubmitLine";
+/// As the manual says.
+fn sacct() -> String {
+    let format = sluice::replay::FORMAT;
+    format!(
+        "sacct --allusers --allocations --parsable2 --delimiter=\"$(printf '\\037')\" \
+         --starttime=now-1hour --endtime=now+1hour --format={format}"
+    )
+}
 
 fn builder() -> Cluster {
     let cluster = Cluster::builder()
@@ -161,7 +165,7 @@ fn replayed(_: &Shared) {
     }
     assert!(until(Duration::from_secs(60), || cluster.queue().is_empty()), "{:?}", cluster.queue());
     // slurmdbd hears of it a moment later.
-    let accounted = || cluster.root(SACCT).run().accepted().stdout;
+    let accounted = || cluster.root(&sacct()).run().accepted().stdout;
     let ended = |text: &str| {
         let states = ["PENDING", "RUNNING", "Unknown"];
         submitted.iter().all(|(name, ..)| text.contains(&format!("\u{1f}{name}\u{1f}")))

@@ -13,14 +13,10 @@ use crate::shared::Shared;
 use crate::support::Requirement::Controller;
 use crate::support::{Cluster, Output, until};
 
-/// Only where it is asked for: `make soak`.
-pub fn cases() -> &'static [Case] {
-    const CASES: &[Case] = &[("a soak: no verdict wrong, nothing lost, memory flat", Controller, soak)];
-    if std::env::var_os("SOAK_SECONDS").is_some() { CASES } else { &[] }
-}
+pub const CASES: &[Case] = &[("a soak: no verdict wrong, nothing lost, memory flat", Controller, soak)];
+/// Says for how long, and that it is asked for.
+pub const VARIABLE: &str = "SOAK_SECONDS";
 
-/// Seconds where nobody says how many: enough to see that it works.
-const SECONDS: u64 = 8;
 /// The shortest run, in seconds, after which memory says something.
 const FORGETS: u64 = 600;
 const USERS: [&str; 4] = ["games", "man", "news", "backup"];
@@ -68,7 +64,8 @@ struct Counts {
 }
 
 fn soak(_: &Shared) {
-    let seconds = std::env::var("SOAK_SECONDS").ok().and_then(|s| s.parse().ok()).unwrap_or(SECONDS);
+    let seconds = std::env::var(VARIABLE).expect("a soak is asked for");
+    let seconds = seconds.parse().expect("SOAK_SECONDS is a number");
     let cluster = Cluster::builder()
         .policy(&policy("First", "syslog"))
         .partition("gpu", "Nodes=g[1-2] Default=YES")
