@@ -8,9 +8,10 @@
 //!
 //! Not done, because it needs the cluster's configuration or other files: `--nodefile` and
 //! `SLURM_HOSTFILE`, `#PBS` lines, cli_filter plugins, GRES names that slurm.conf does not know,
-//! DefCpuPerGPU. Not done, because nobody would miss it: host lists are counted and not rewritten (22.05 cuts a list that is longer
-//! than the nodes asked for), an arbitrary distribution sets no number of tasks, `--hint` of one
-//! component does not reach the next by `SLURM_HINT`, and numbers beyond 32 bits are not cut off.
+//! DefCpuPerGPU. Not done, because nobody would miss it: host lists are counted and not rewritten
+//! (22.05 cuts a list that is longer than the nodes asked for), an arbitrary distribution sets no
+//! number of tasks, `--hint` of one component does not reach the next by `SLURM_HINT`, and numbers
+//! beyond 32 bits are not cut off.
 
 mod advice;
 mod binding;
