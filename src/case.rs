@@ -87,8 +87,10 @@ impl<'a> Case<'a> {
             Candidate { name, source, facts, shape, qos: OnceCell::new() }
         };
         let asked = request.partition.as_deref().unwrap_or("");
-        let mut candidates: SmallVec<[Candidate<'a>; 2]> =
-            partition_list::names(asked).map(|n| candidate(Some(n.into()), Source::Asked)).collect();
+        let mut candidates: SmallVec<[Candidate<'a>; 2]> = SmallVec::new();
+        for name in partition_list::names(asked) {
+            candidates.push(candidate(Some(name.into()), Source::Asked));
+        }
         if candidates.is_empty() {
             let reservation =
                 request.reservation.as_deref().and_then(|list| partition_list::names(list).next());

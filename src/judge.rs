@@ -185,10 +185,20 @@ pub(crate) fn prove(
     cluster: &dyn Cluster,
     today: Date,
 ) {
-    let again = |request: &Request<'_>| judged(policy, request, cluster, today);
+    let again = |request: &Request<'_>| tried(policy, request, cluster, today);
     let guarded = || remedy::prove(verdict, request, again);
     // What is told of a finding is worth no failure: the verdict stands without it.
     let _ = catch_unwind(AssertUnwindSafe(guarded));
+}
+
+/// The findings of a request with a remedy in it: as [`judged`], less what is not looked at.
+fn tried(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Vec<Finding> {
+    let mut verdict = findings(policy, request, cluster, today);
+    // Of all edits only a QoS brings findings of its own to light.
+    verdict.edits.retain(|e| matches!(e.edit, Edit::Qos(_)));
+    arrange(&mut verdict);
+    keep_harmless_edits(&mut verdict, policy, request, cluster, today);
+    verdict.findings
 }
 
 /// The verdict with the remedies that the rules propose.
@@ -277,15 +287,21 @@ fn check_rule<'p>(
     index: usize,
     book: &mut Book<'p>,
 ) {
-    for entry in condition::applying(&set.entries, |e| e.settings.when.as_ref(), case, candidate) {
-        if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
-            continue;
-        }
-        #[cfg(feature = "test-hooks")]
-        panic_in(set.info.name, case.request);
-        let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
-        entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
-    }
+    condition::applying(
+        &set.entries,
+        |e| e.settings.when.as_ref(),
+        case,
+        candidate,
+        |entry| {
+            if entry.settings.effective(case.policy.site.mode, case.today).0 == Mode::Off {
+                return;
+            }
+            #[cfg(feature = "test-hooks")]
+            panic_in(set.info.name, case.request);
+            let source = Source { rule: set.info.name, topic: set.info.topic, settings: &entry.settings };
+            entry.check.check(case, candidate, &mut Report { book, source, candidate: index });
+        },
+    );
 }
 
 /// A panic on demand, to prove that one rule's is contained: only in builds made for tests.

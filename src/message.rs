@@ -264,12 +264,23 @@ fn ascii(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).map(|c| if c.is_ascii() { c } else { '?' }).collect()
 }
 
+/// Whether a text that fits a line is one already: words with one space between them.
+fn is_wrapped(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_text = |b: &u8| (b' '..=b'~').contains(b);
+    bytes.iter().all(is_text) && !bytes.ends_with(b" ") && !bytes.windows(2).any(|w| w == b"  ")
+}
+
 /// A space at which no line is broken.
 const GLUE: char = '\u{1}';
 
-/// Breaks a line at spaces; what follows is indented by four: remedies have two. A word longer than a line is cut
-/// where the line ends.
+/// Breaks a line at spaces; what follows is indented by four: remedies have two. A word longer than a
+/// line is cut where the line ends.
 fn wrap(text: &str) -> Vec<String> {
+    let words = text.trim_start();
+    if text.len() <= WIDTH && is_wrapped(words) {
+        return if words.is_empty() { Vec::new() } else { vec![text.to_owned()] };
+    }
     let indent = text.len() - text.trim_start().len();
     let next = " ".repeat(4);
     let mut lines = Vec::new();

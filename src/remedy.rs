@@ -17,53 +17,66 @@ const PARTITIONS: usize = 8;
 
 /// Keeps the remedies that are right. One that puts its finding right and brings another is told
 /// with the name of that, where there is none better. What cannot be tried stays.
-pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Request<'_>) -> Verdict) {
+pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Request<'_>) -> Vec<Finding>) {
     let list = request.partition.as_deref().unwrap_or("");
     if verdict.findings.is_empty() || partition_list::names(list).count() > PARTITIONS {
         return;
     }
-    let before: Vec<Finding> = verdict.findings.clone();
-    let is_told = |f: &&mut Finding| f.outcome <= Outcome::Warned;
-    for finding in verdict.findings.iter_mut().filter(is_told).take(TRIED) {
-        let mut right = Vec::new();
-        let mut halves = Vec::new();
-        let tried = !finding.complaint.remedies.is_empty();
-        for remedy in std::mem::take(&mut finding.complaint.remedies) {
-            let Some(better) = request.remedied(&remedy) else {
-                right.push(remedy);
-                continue;
-            };
-            if counts(&remedy) && better.contradicts_itself() {
-                let text = message::remedy(&remedy);
-                halves.push(Remedy::Change(format!("{text}, and GPUs to go with it")));
-                continue;
-            }
-            if counts(&remedy) && request.hides_what_was_typed(&remedy) {
-                let text = message::remedy(&remedy);
-                halves.push(Remedy::Change(format!("{text}, and what goes with it")));
-                continue;
-            }
-            let after = judge(&better).findings;
-            if after.iter().any(|f| is_same(f, finding)) {
-                continue;
-            }
-            let mut brings: Vec<&str> =
-                after.iter().filter(|f| !was_there(f, &before)).map(|f| f.rule.as_str()).collect();
-            brings.dedup();
-            if brings.is_empty() {
-                right.push(remedy);
-            } else {
-                let text = message::remedy(&remedy);
-                halves.push(Remedy::Change(format!("{text}, then mind {}", brings.join(", "))));
-            }
+    let mut tried = 0;
+    for index in 0..verdict.findings.len() {
+        let finding = verdict.findings.get(index).filter(|f| f.outcome <= Outcome::Warned && tried < TRIED);
+        let Some(finding) = finding else { continue };
+        let remedies = proved(finding, &verdict.findings, request, &judge);
+        tried += 1;
+        if let Some(finding) = verdict.findings.get_mut(index) {
+            finding.complaint.remedies = remedies;
         }
-        let none_left = tried && right.is_empty() && halves.is_empty();
-        finding.complaint.remedies = match right.is_empty() {
-            // No single option is enough.
-            _ if none_left => vec![Remedy::Change("change what is asked to keep to that".to_owned())],
-            true => halves,
-            false => right,
+    }
+}
+
+/// The remedies of one of the findings `before` that are told.
+fn proved(
+    finding: &Finding,
+    before: &[Finding],
+    request: &Request<'_>,
+    judge: impl Fn(&Request<'_>) -> Vec<Finding>,
+) -> Vec<Remedy> {
+    let (mut right, mut halves) = (Vec::new(), Vec::new());
+    let half = |remedy: &Remedy, rest: &str| Remedy::Change(format!("{}, {rest}", message::remedy(remedy)));
+    for remedy in &finding.complaint.remedies {
+        let Some(better) = request.remedied(remedy) else {
+            right.push(remedy.clone());
+            continue;
         };
+        if counts(remedy) && better.contradicts_itself() {
+            halves.push(half(remedy, "and GPUs to go with it"));
+            continue;
+        }
+        if counts(remedy) && request.hides_what_was_typed(remedy) {
+            halves.push(half(remedy, "and what goes with it"));
+            continue;
+        }
+        let after = judge(&better);
+        if after.iter().any(|f| is_same(f, finding)) {
+            continue;
+        }
+        let mut brings: Vec<&str> =
+            after.iter().filter(|f| !was_there(f, before)).map(|f| f.rule.as_str()).collect();
+        brings.dedup();
+        if brings.is_empty() {
+            right.push(remedy.clone());
+        } else {
+            halves.push(half(remedy, &format!("then mind {}", brings.join(", "))));
+        }
+    }
+    let tried = !finding.complaint.remedies.is_empty();
+    match right.is_empty() {
+        // No single option is enough.
+        true if tried && halves.is_empty() => {
+            vec![Remedy::Change("change what is asked to keep to that".to_owned())]
+        }
+        true => halves,
+        false => right,
     }
 }
 

@@ -69,66 +69,79 @@ struct Choice<'c> {
     reservation: Option<&'c str>,
 }
 
-/// Every choice that conditions which ask for QoS or reservation have to look at. Never empty.
-fn choices<'c>(
+/// What conditions look at of which a request may name several.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asks {
+    qos: bool,
+    reservation: bool,
+}
+
+impl Asks {
+    fn or(self, other: Asks) -> Asks {
+        Asks { qos: self.qos || other.qos, reservation: self.reservation || other.reservation }
+    }
+}
+
+/// Calls `each` for every choice that conditions which ask for QoS or reservation have to look at: once
+/// at least, and until it says `true`. Returns whether it did.
+fn any_choice<'c>(
     case: &'c Case<'_>,
     candidate: &'c Candidate<'_>,
-    asks_qos: bool,
-    asks_reservation: bool,
-) -> SmallVec<[Choice<'c>; 2]> {
-    if !asks_qos && !asks_reservation {
-        return SmallVec::from_elem(Choice::default(), 1);
+    asks: Asks,
+    mut each: impl FnMut(Choice<'c>) -> bool,
+) -> bool {
+    if !asks.qos && !asks.reservation {
+        return each(Choice::default());
     }
     let named = |list: Option<&'c str>| -> SmallVec<[Option<&'c str>; 2]> {
         let names: SmallVec<_> = partition_list::names(list.unwrap_or("")).map(Some).collect();
         if names.is_empty() { SmallVec::from_elem(None, 1) } else { names }
     };
-    let qos = named(if asks_qos { candidate.qos(case).map(|q| q.name.as_str()) } else { None });
-    let reservations = named(if asks_reservation { case.request.reservation.as_deref() } else { None });
-    let with =
-        |&qos: &Option<&'c str>| reservations.iter().map(move |&reservation| Choice { qos, reservation });
-    qos.iter().flat_map(with).collect()
+    let qos = named(if asks.qos { candidate.qos(case).map(|q| q.name.as_str()) } else { None });
+    let reservations = named(if asks.reservation { case.request.reservation.as_deref() } else { None });
+    qos.iter().any(|&qos| reservations.iter().any(|&reservation| each(Choice { qos, reservation })))
 }
 
-/// The entries that apply to one candidate: for each choice the first whose condition holds.
+/// Calls `each` with the entries that apply to one candidate: for each choice the first whose condition
+/// holds.
 pub fn applying<'e, E>(
     entries: &'e [E],
     when: impl Fn(&E) -> Option<&When>,
     case: &Case<'_>,
     candidate: &Candidate<'_>,
-) -> SmallVec<[&'e E; 2]> {
-    let asks = |what: fn(&When) -> bool| entries.iter().any(|e| when(e).is_some_and(what));
-    let mut found: SmallVec<[&'e E; 2]> = SmallVec::new();
-    for choice in choices(case, candidate, asks(When::asks_qos), asks(When::asks_reservation)) {
-        let first = entries.iter().find(|e| when(e).is_none_or(|w| w.holds(case, candidate, choice)));
-        found.extend(first.filter(|e| !found.iter().any(|f| std::ptr::eq(*f, *e))));
+    mut each: impl FnMut(&'e E),
+) {
+    let asks = entries.iter().filter_map(&when).fold(Asks::default(), |asks, w| asks.or(w.asks()));
+    let first = |choice| entries.iter().find(|e| when(e).is_none_or(|w| w.holds(case, candidate, choice)));
+    if !asks.qos && !asks.reservation {
+        return first(Choice::default()).map_or((), each);
     }
-    found
+    let mut found: SmallVec<[&'e E; 2]> = SmallVec::new();
+    any_choice(case, candidate, asks, |choice| {
+        if let Some(entry) = first(choice).filter(|e| !found.iter().any(|f| std::ptr::eq(*f, *e))) {
+            found.push(entry);
+            each(entry);
+        }
+        false
+    });
 }
 
 impl When {
     /// Whether the condition holds for `candidate` of `case`, under any QoS and reservation that the
     /// request names.
     pub fn matches(&self, case: &Case<'_>, candidate: &Candidate<'_>) -> bool {
-        self.choices(case, candidate).iter().any(|c| self.holds(case, candidate, *c))
+        any_choice(case, candidate, self.asks(), |c| self.holds(case, candidate, c))
     }
 
     /// Whether the condition holds under every QoS and reservation that the request names: what lifts
     /// a rule has to.
     pub fn covers(&self, case: &Case<'_>, candidate: &Candidate<'_>) -> bool {
-        self.choices(case, candidate).iter().all(|c| self.holds(case, candidate, *c))
+        !any_choice(case, candidate, self.asks(), |c| !self.holds(case, candidate, c))
     }
 
-    fn choices<'c>(&self, case: &'c Case<'_>, candidate: &'c Candidate<'_>) -> SmallVec<[Choice<'c>; 2]> {
-        choices(case, candidate, self.asks_qos(), self.asks_reservation())
-    }
-
-    fn asks_qos(&self) -> bool {
-        self.qos.is_some() || self.not.as_ref().is_some_and(|not| not.qos.is_some())
-    }
-
-    fn asks_reservation(&self) -> bool {
-        self.reservation.is_some() || self.not.as_ref().is_some_and(|not| not.reservation.is_some())
+    fn asks(&self) -> Asks {
+        let own = Asks { qos: self.qos.is_some(), reservation: self.reservation.is_some() };
+        self.not.as_ref().map_or(own, |not| own.or(not.asks()))
     }
 
     fn holds(&self, case: &Case<'_>, candidate: &Candidate<'_>, choice: Choice<'_>) -> bool {

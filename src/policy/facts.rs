@@ -1,8 +1,6 @@
 //! Facts about partitions, GPU types and QoS, merged key by key: the exact name first, then the
 //! glob with the longest literal part.
 
-use std::collections::HashMap;
-
 use smallvec::SmallVec;
 
 use super::glob::Glob;
@@ -84,7 +82,8 @@ pub struct Owner {
 /// Facts by name or glob.
 #[derive(Clone, Debug)]
 pub struct Index<T> {
-    exact: HashMap<String, T>,
+    /// Sorted by name.
+    exact: Vec<(String, T)>,
     /// Longest literal part first.
     globs: Vec<(Glob, T)>,
     fold_case: bool,
@@ -99,25 +98,38 @@ impl<T> Index<T> {
         let (literal, mut globs): (Vec<_>, Vec<_>) = entries.into_iter().partition(|(g, _)| g.is_literal());
         globs.sort_by_key(|(g, _)| std::cmp::Reverse(g.literal_len()));
         let key = |g: &Glob| if fold_case { g.as_str().to_ascii_lowercase() } else { g.as_str().to_owned() };
-        Index { exact: literal.into_iter().map(|(g, t)| (key(&g), t)).collect(), globs, fold_case }
+        let mut exact: Vec<(String, T)> = literal.into_iter().map(|(g, t)| (key(&g), t)).collect();
+        exact.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Index { exact, globs, fold_case }
     }
 
     /// What is known of `name`, most specific first.
     pub fn get(&self, name: &str) -> Layers<'_, T> {
+        let mut layers = Layers::new();
         let exact = if self.fold_case && name.bytes().any(|b| b.is_ascii_uppercase()) {
-            self.exact.get(&name.to_ascii_lowercase())
+            self.exact(&name.to_ascii_lowercase())
         } else {
-            self.exact.get(name)
+            self.exact(name)
         };
-        let globs = self.globs.iter().filter(|(g, _)| g.matches(name, self.fold_case)).map(|(_, t)| t);
-        exact.into_iter().chain(globs).collect()
+        if let Some(exact) = exact {
+            layers.push(exact);
+        }
+        for (glob, facts) in &self.globs {
+            if glob.matches(name, self.fold_case) {
+                layers.push(facts);
+            }
+        }
+        layers
+    }
+
+    fn exact(&self, name: &str) -> Option<&T> {
+        let at = self.exact.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
+        self.exact.get(at).map(|(_, facts)| facts)
     }
 
     /// The names that are no glob, sorted.
     pub fn literal_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = self.exact.keys().map(String::as_str).collect();
-        names.sort_unstable();
-        names
+        self.exact.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// Whether nothing at all is known.

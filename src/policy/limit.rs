@@ -148,8 +148,10 @@ pub fn check_all<'p>(
                 complain(limit, bound.quantity.topic(), complaint);
             }
         }
-        for (topic, complaint) in check_names(limit, case, candidate).into_iter().flatten() {
-            complain(limit, topic, complaint);
+        for (topic, check) in LISTS {
+            if let Some(complaint) = check(limit, case, candidate) {
+                complain(limit, topic, complaint);
+            }
         }
         for test in &limit.require {
             if let Some(complaint) = required(limit, test, case.request, candidate) {
@@ -368,53 +370,60 @@ struct Listed<'e> {
     key: &'static str,
     option: &'static str,
     noun: &'static str,
-    topic: Topic,
     errno: Errno,
     /// The value that Slurm will use and where it comes from, where that is known.
     effective: Option<(&'e str, Source)>,
 }
 
-/// The three lists of names.
-fn check_names(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> [Option<(Topic, Complaint)>; 3] {
-    let uid = case.request.user_id;
-    let qos = limit.allow_qos.as_ref().and_then(|names| {
-        let effective = candidate.qos(case);
-        let list = Listed {
-            key: "allow_qos",
-            option: "qos",
-            noun: "QoS",
-            topic: Topic::Entitlement,
-            errno: Errno::InvalidQos,
-            effective: effective.map(|e| (e.name.as_str(), e.source)),
-        };
-        let account = || case.account().map(|a| a.name.as_str());
-        list.check(limit, names, candidate, |q| {
-            case.cluster.may_use_qos(uid, account(), candidate.partition(), q) != Some(false)
-        })
-    });
-    let account = limit.allow_account.as_ref().and_then(|names| {
-        let list = Listed {
-            key: "allow_account",
-            option: "account",
-            noun: "account",
-            topic: Topic::Entitlement,
-            errno: Errno::InvalidAccount,
-            effective: case.account().map(|e| (e.name.as_str(), e.source)),
-        };
-        list.check(limit, names, candidate, |a| case.cluster.has_association(uid, a) != Some(false))
-    });
-    let partition = limit.allow_partition.as_ref().and_then(|names| {
-        let list = Listed {
-            key: "allow_partition",
-            option: "partition",
-            noun: "partition",
-            topic: Topic::Partition,
-            errno: Errno::InvalidPartitionName,
-            effective: candidate.partition().map(|name| (name, candidate.source)),
-        };
-        list.check(limit, names, candidate, |_| true)
-    });
-    [qos, account, partition]
+/// Judges one list of names on one candidate.
+type CheckList = fn(&Limit, &Case<'_>, &Candidate<'_>) -> Option<Complaint>;
+
+/// The lists of names that a limit may hold.
+const LISTS: [(Topic, CheckList); 3] = [
+    (Topic::Entitlement, listed_qos),
+    (Topic::Entitlement, listed_account),
+    (Topic::Partition, listed_partition),
+];
+
+fn listed_qos(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<Complaint> {
+    let names = limit.allow_qos.as_ref()?;
+    let list = Listed {
+        key: "allow_qos",
+        option: "qos",
+        noun: "QoS",
+        errno: Errno::InvalidQos,
+        effective: candidate.qos(case).map(|e| (e.name.as_str(), e.source)),
+    };
+    let account = || case.account().map(|a| a.name.as_str());
+    list.check(limit, names, candidate, |q| {
+        case.cluster.may_use_qos(case.request.user_id, account(), candidate.partition(), q) != Some(false)
+    })
+}
+
+fn listed_account(limit: &Limit, case: &Case<'_>, candidate: &Candidate<'_>) -> Option<Complaint> {
+    let names = limit.allow_account.as_ref()?;
+    let list = Listed {
+        key: "allow_account",
+        option: "account",
+        noun: "account",
+        errno: Errno::InvalidAccount,
+        effective: case.account().map(|e| (e.name.as_str(), e.source)),
+    };
+    list.check(limit, names, candidate, |a| {
+        case.cluster.has_association(case.request.user_id, a) != Some(false)
+    })
+}
+
+fn listed_partition(limit: &Limit, _: &Case<'_>, candidate: &Candidate<'_>) -> Option<Complaint> {
+    let names = limit.allow_partition.as_ref()?;
+    let list = Listed {
+        key: "allow_partition",
+        option: "partition",
+        noun: "partition",
+        errno: Errno::InvalidPartitionName,
+        effective: candidate.partition().map(|name| (name, candidate.source)),
+    };
+    list.check(limit, names, candidate, |_| true)
 }
 
 impl Listed<'_> {
@@ -426,7 +435,7 @@ impl Listed<'_> {
         names: &Names,
         candidate: &Candidate<'_>,
         usable: impl Fn(&str) -> bool,
-    ) -> Option<(Topic, Complaint)> {
+    ) -> Option<Complaint> {
         let asked = self.refused(names)?;
         let all: Vec<String> = names.iter().map(|g| shown(g.as_str())).collect();
         let what = if all.is_empty() { "none".to_owned() } else { format!("only {}", all.join(", ")) };
@@ -435,7 +444,7 @@ impl Listed<'_> {
         if remedies.is_empty() {
             remedies.push(Remedy::Change(format!("name another {}", self.noun)));
         }
-        let complaint = Complaint {
+        Some(Complaint {
             quantity: self.key,
             asked,
             allowed: Some(limit.allowed(candidate, ("takes", "take"), &what)),
@@ -444,8 +453,7 @@ impl Listed<'_> {
             remedies,
             errno: self.errno,
             told_by: None,
-        };
-        Some((self.topic, complaint))
+        })
     }
 
     /// What is wrong, as the start of a sentence.

@@ -325,42 +325,31 @@ impl<'a> Description<'a> {
         }
     }
 
-    /// The first field that is longer than slurmctld takes. It looks only after the hook, and there is no telling what a list of
-    /// a megabyte costs to judge, with slurmctld's locks held.
+    /// The first field that is longer than slurmctld takes. It looks only after the hook, and there is no
+    /// telling what a list of a megabyte costs to judge, with slurmctld's locks held.
     pub fn too_long(&self) -> Option<&'static str> {
-        [
-            ("account", &self.account, LONGEST_NAME),
-            ("array_inx", &self.array_inx, LONGEST_ARRAY),
-            ("comment", &self.comment, LONGEST_NAME),
-            ("cpus_per_tres", &self.cpus_per_tres, LONGEST_NAME),
-            ("dependency", &self.dependency, LONGEST_DEPENDENCY),
-            ("features", &self.features, LONGEST_NAME),
-            ("licenses", &self.licenses, LONGEST_NAME),
-            ("mail_user", &self.mail_user, LONGEST_NAME),
-            ("mem_per_tres", &self.mem_per_tres, LONGEST_NAME),
-            ("name", &self.name, LONGEST_NAME),
-            ("partition", &self.partition, LONGEST_NAME),
-            ("prefer", &self.prefer, LONGEST_NAME),
-            ("qos", &self.qos, LONGEST_NAME),
-            ("reservation", &self.reservation, LONGEST_NAME),
-            ("std_err", &self.std_err, LONGEST_PATH),
-            ("std_in", &self.std_in, LONGEST_PATH),
-            ("std_out", &self.std_out, LONGEST_PATH),
-            ("tres_per_job", &self.tres_per_job, LONGEST_NAME),
-            ("tres_per_node", &self.tres_per_node, LONGEST_NAME),
-            ("tres_per_socket", &self.tres_per_socket, LONGEST_NAME),
-            ("tres_per_task", &self.tres_per_task, LONGEST_NAME),
-            ("wckey", &self.wckey, LONGEST_NAME),
-            ("work_dir", &self.work_dir, LONGEST_PATH),
-        ]
-        .into_iter()
         // Text that is not UTF-8 grew by at most three when it was replaced.
-        .find(|(_, text, most)| match text {
-            Some(Text::Borrowed(text)) => text.len() > *most,
+        let over = |text: &Option<Text<'_>>, most: usize| match text {
+            Some(Text::Borrowed(text)) => text.len() > most,
             Some(Text::Owned(text)) => text.len() > most.saturating_mul(3),
             None => false,
-        })
-        .map(|(field, _, _)| field)
+        };
+        macro_rules! first_over {
+            ($($most:ident: $($field:ident)+;)+) => {
+                $($(if over(&self.$field, $most) {
+                    return Some(stringify!($field));
+                })+)+
+            };
+        }
+        first_over! {
+            LONGEST_NAME: account comment cpus_per_tres features licenses mail_user
+                mem_per_tres name partition prefer qos reservation tres_per_job
+                tres_per_node tres_per_socket tres_per_task wckey;
+            LONGEST_PATH: std_err std_in std_out work_dir;
+            LONGEST_ARRAY: array_inx;
+            LONGEST_DEPENDENCY: dependency;
+        }
+        None
     }
 
     /// For an update: the tasks of an array that may run at once from now on

@@ -78,24 +78,27 @@ pub struct Shape {
 impl Shape {
     /// Derives all amounts.
     pub fn of(request: &Request<'_>, node: NodeFacts) -> Shape {
-        let nodes = nodes(request, node);
-        let low = Shape::at(request, nodes.low);
-        let high = nodes.high.map(|n| Shape::at(request, n));
-        let range = |f: &dyn Fn(At) -> u64| {
-            let (a, b) = (f(low), high.map(f));
-            Amount {
-                low: b.map_or(a, |b| a.min(b)),
-                high: b.map(|b| a.max(b)).or(fixed_anyhow(request, f, nodes)),
-            }
+        let stated = Stated::of(request);
+        let nodes = stated.nodes(request, node);
+        let low = stated.at(nodes.low);
+        // Where the number of nodes is open it may not matter: the same amount on one node more.
+        let (high, is_open) = match nodes.high {
+            Some(high) if high == nodes.low => (low, false),
+            Some(high) => (stated.at(high), false),
+            None => (stated.at(nodes.low.saturating_add(1)), true),
         };
-        let tasks = range(&|at| at.tasks);
-        let cpus = range(&|at| at.cpus);
-        let stated = gpus_are_stated(request);
-        let gpus = stated.then(|| match low.gpus {
-            Some(_) => range(&|at| at.gpus.unwrap_or(0)),
+        let range = |f: fn(At) -> u64| match (f(low), f(high)) {
+            (a, b) if a == b => Amount::exactly(a),
+            (a, _) if is_open => Amount::at_least(a),
+            (a, b) => Amount { low: a.min(b), high: Some(a.max(b)) },
+        };
+        let tasks = range(|at| at.tasks);
+        let cpus = range(|at| at.cpus);
+        let gpus = gpus_are_stated(request).then(|| match low.gpus {
+            Some(_) => range(|at| at.gpus.unwrap_or(0)),
             None => Amount::at_least(request.tres_per_socket.gpu_count().unwrap_or(0)),
         });
-        let gpus_per_node = gpus.map(|total| match some_gpus(&request.tres_per_node) {
+        let gpus_per_node = gpus.map(|total| match stated.gpus_per_node {
             Some(n) => Amount::exactly(n),
             None => spread(total, nodes),
         });
@@ -107,48 +110,122 @@ impl Shape {
 
     /// What the request means on `nodes` nodes.
     pub fn at(request: &Request<'_>, nodes: u64) -> At {
-        let per_task_gpus = some_gpus(&request.tres_per_task);
-        let per_gpu_tasks = request.ntasks_per_gpu.map(u64::from);
+        Stated::of(request).at(nodes)
+    }
+}
+
+/// The numbers that [`Shape::at`] works with.
+struct Stated {
+    gpus_per_job: Option<u64>,
+    gpus_per_node: Option<u64>,
+    gpus_per_task: Option<u64>,
+    /// On all sockets of a node, where their number is stated.
+    gpus_by_sockets: Option<u64>,
+    /// See [`gpus_for_tasks`].
+    gpus_for_tasks: Option<u64>,
+    asks_for_gpus: bool,
+    tasks: Option<u64>,
+    tasks_per_node: Option<u64>,
+    tasks_per_gpu: Option<u64>,
+    cpus_per_task: u64,
+    cpus_per_gpu: Option<u64>,
+    overcommit: bool,
+    min_cpus: u64,
+    min_cpus_per_node: u64,
+}
+
+impl Stated {
+    fn of(request: &Request<'_>) -> Stated {
+        let sockets = request.sockets_per_node.map(u64::from);
+        let gpus_by_sockets =
+            some_gpus(&request.tres_per_socket).zip(sockets).map(|(n, sockets)| n.saturating_mul(sockets));
+        Stated {
+            gpus_per_job: some_gpus(&request.tres_per_job),
+            gpus_per_node: some_gpus(&request.tres_per_node),
+            gpus_per_task: some_gpus(&request.tres_per_task),
+            gpus_by_sockets,
+            gpus_for_tasks: gpus_for_tasks(request),
+            asks_for_gpus: asks_for_gpus(request),
+            tasks: request.num_tasks.map(u64::from),
+            tasks_per_node: request.ntasks_per_node.map(u64::from),
+            tasks_per_gpu: request.ntasks_per_gpu.map(u64::from),
+            cpus_per_task: cpus_per_task(request),
+            cpus_per_gpu: cpus_per_gpu(request),
+            overcommit: request.overcommit,
+            min_cpus: request.min_cpus.map_or(0, u64::from),
+            min_cpus_per_node: request.pn_min_cpus.map_or(0, u64::from),
+        }
+    }
+
+    fn at(&self, nodes: u64) -> At {
         // GPUs that do not depend on the number of tasks.
-        let gpus_without_tasks = || -> Option<u64> {
-            if let Some(n) = some_gpus(&request.tres_per_job) {
-                return Some(n);
-            }
-            if let Some(n) = some_gpus(&request.tres_per_node) {
-                return Some(n.saturating_mul(nodes));
-            }
-            let sockets = u64::from(request.sockets_per_node?);
-            let n = some_gpus(&request.tres_per_socket)?;
-            Some(n.saturating_mul(sockets).saturating_mul(nodes))
-        };
-        let tasks = match (request.num_tasks, request.ntasks_per_node, per_gpu_tasks) {
-            (Some(n), _, _) => u64::from(n),
-            (None, Some(per_node), _) => u64::from(per_node).saturating_mul(nodes),
+        let gpus_without_tasks = self.gpus_per_job.or_else(|| {
+            let per_node = self.gpus_per_node.or(self.gpus_by_sockets)?;
+            Some(per_node.saturating_mul(nodes))
+        });
+        let tasks = match (self.tasks, self.tasks_per_node, self.tasks_per_gpu) {
+            (Some(n), _, _) => n,
+            (None, Some(per_node), _) => per_node.saturating_mul(nodes),
             (None, None, Some(per_gpu)) => {
-                gpus_without_tasks().map_or(nodes, |gpus| per_gpu.saturating_mul(gpus).max(1))
+                gpus_without_tasks.map_or(nodes, |gpus| per_gpu.saturating_mul(gpus).max(1))
             }
             // One task a node is Slurm's default (sbatch(1), --ntasks).
             (None, None, None) => nodes,
         };
-        let gpus = match (some_gpus(&request.tres_per_job), per_task_gpus) {
+        let gpus = match (self.gpus_per_job, self.gpus_per_task) {
             (None, Some(n)) => Some(n.saturating_mul(tasks)),
-            _ => gpus_without_tasks().or_else(|| gpus_for_tasks(request)),
+            _ => gpus_without_tasks.or(self.gpus_for_tasks),
         };
-        let gpus = gpus.or_else(|| (!asks_for_gpus(request)).then_some(0));
-        let per_task = cpus_per_task(request);
-        let from_tasks = if request.overcommit { nodes } else { tasks.saturating_mul(per_task) };
-        let from_gpus = cpus_per_gpu(request).zip(gpus).map_or(0, |(n, gpus)| n.saturating_mul(gpus));
-        let cpus = from_tasks
-            .max(from_gpus)
-            .max(request.min_cpus.map_or(0, u64::from))
-            .max(request.pn_min_cpus.map_or(0, u64::from).saturating_mul(nodes));
+        let gpus = gpus.or((!self.asks_for_gpus).then_some(0));
+        let from_tasks = if self.overcommit { nodes } else { tasks.saturating_mul(self.cpus_per_task) };
+        let from_gpus = self.cpus_per_gpu.zip(gpus).map_or(0, |(n, gpus)| n.saturating_mul(gpus));
+        let cpus =
+            from_tasks.max(from_gpus).max(self.min_cpus).max(self.min_cpus_per_node.saturating_mul(nodes));
         At { tasks, gpus, cpus }
+    }
+
+    /// The number of nodes. Where `--nodes` is not given, Slurm takes "enough nodes to satisfy the
+    /// requested resources" (sbatch(1)): at least what the facts prove, at most one a task.
+    fn nodes(&self, request: &Request<'_>, node: NodeFacts) -> Amount {
+        if let Some(low) = request.min_nodes.map(u64::from).filter(|&n| n > 0) {
+            let high = request.max_nodes.map(u64::from).filter(|&n| n >= low);
+            return Amount { low, high };
+        }
+        if let (Some(total), Some(per_node)) = (self.gpus_per_job, self.gpus_per_node) {
+            if total % per_node == 0 {
+                return Amount::exactly(total / per_node);
+            }
+        }
+        let one = self.at(1);
+        let enough = |needed: u64, per_node: Option<u64>| {
+            per_node.filter(|&n| n > 0).map_or(1, |n| needed.div_ceil(n))
+        };
+        let tasks_fit = match (self.tasks, self.tasks_per_node) {
+            (Some(n), Some(per_node)) if per_node > 0 => n.div_ceil(per_node),
+            _ => 1,
+        };
+        let gpus_needed = self
+            .gpus_per_job
+            .or(one.gpus.filter(|_| self.tasks.is_some() && request.tres_per_node.is_empty()));
+        let low = tasks_fit
+            .max(enough(gpus_needed.unwrap_or(0), node.gpus))
+            .max(if self.tasks.is_some() { enough(one.cpus, node.cpus) } else { 1 })
+            .max(1);
+        let high = match (self.tasks, self.gpus_per_job) {
+            // GPUs per job may be spread whatever the tasks are.
+            (_, Some(2..)) => None,
+            // A task is never spread over nodes; several are, as Slurm sees fit.
+            (Some(1), _) => Some(low),
+            (Some(_), _) => None,
+            (None, _) => Some(low),
+        };
+        Amount { low, high }
     }
 }
 
 /// Whether any option names GPUs, be it zero of them.
 pub fn gpus_are_stated(request: &Request<'_>) -> bool {
-    gpu_lists(request).iter().any(|t| t.gpus().next().is_some()) || gpus_for_tasks(request).is_some()
+    gpu_lists(request).iter().any(|t| t.gpu_count().is_some()) || gpus_for_tasks(request).is_some()
 }
 
 /// Whether any option asks for at least one GPU.
@@ -190,51 +267,6 @@ pub fn memory_per_gpu(request: &Request<'_>) -> Option<u64> {
 fn cpus_per_task(request: &Request<'_>) -> u64 {
     let tres = || request.tres_per_task.items().find(|i| i.name == "cpu").and_then(|i| i.count);
     request.cpus_per_task.map(u64::from).or_else(tres).unwrap_or(1)
-}
-
-/// The number of nodes. Where `--nodes` is not given, Slurm takes "enough nodes to satisfy the
-/// requested resources" (sbatch(1)): at least what the facts prove, at most one a task.
-fn nodes(request: &Request<'_>, node: NodeFacts) -> Amount {
-    if let Some(low) = request.min_nodes.map(u64::from).filter(|&n| n > 0) {
-        let high = request.max_nodes.map(u64::from).filter(|&n| n >= low);
-        return Amount { low, high };
-    }
-    let per_job = some_gpus(&request.tres_per_job);
-    if let (Some(total), Some(per_node)) = (per_job, some_gpus(&request.tres_per_node)) {
-        if total % per_node == 0 {
-            return Amount::exactly(total / per_node);
-        }
-    }
-    let one = Shape::at(request, 1);
-    let enough =
-        |needed: u64, per_node: Option<u64>| per_node.filter(|&n| n > 0).map_or(1, |n| needed.div_ceil(n));
-    let tasks_fit = match (request.num_tasks, request.ntasks_per_node) {
-        (Some(n), Some(per_node)) if per_node > 0 => u64::from(n).div_ceil(u64::from(per_node)),
-        _ => 1,
-    };
-    let gpus_needed =
-        per_job.or(one.gpus.filter(|_| request.num_tasks.is_some() && request.tres_per_node.is_empty()));
-    let low = tasks_fit
-        .max(enough(gpus_needed.unwrap_or(0), node.gpus))
-        .max(if request.num_tasks.is_some() { enough(one.cpus, node.cpus) } else { 1 })
-        .max(1);
-    let high = match (request.num_tasks, per_job) {
-        // GPUs per job may be spread whatever the tasks are.
-        (_, Some(2..)) => None,
-        // A task is never spread over nodes; several are, as Slurm sees fit.
-        (Some(1), _) => Some(low),
-        (Some(_), _) => None,
-        (None, _) => Some(low),
-    };
-    Amount { low, high }
-}
-
-/// The upper end where the number of nodes is open but does not matter: the amount is the same
-/// on one node more.
-fn fixed_anyhow(request: &Request<'_>, f: &dyn Fn(At) -> u64, nodes: Amount) -> Option<u64> {
-    let (here, there) =
-        (f(Shape::at(request, nodes.low)), f(Shape::at(request, nodes.low.saturating_add(1))));
-    (here == there).then_some(here)
 }
 
 /// A total over nodes: known for each node only where there is one node, or nothing to spread.

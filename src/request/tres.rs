@@ -81,9 +81,22 @@ impl<'a> Tres<'a> {
 }
 
 fn items(text: &str) -> impl Iterator<Item = Item<'_>> {
-    // Most lists of most requests are empty.
-    let whole = Some(text).filter(|t| !t.is_empty());
-    whole.into_iter().flat_map(|t| t.split(',')).map(str::trim).filter(|t| !t.is_empty()).map(Item::parse)
+    let mut rest = Some(text).filter(|t| !t.is_empty());
+    let parts = std::iter::from_fn(move || {
+        let (part, behind) = cut(rest?, b',');
+        rest = behind;
+        Some(part.trim_ascii())
+    });
+    parts.filter(|t| !t.is_empty()).map(Item::parse)
+}
+
+/// The text up to `end`, and what follows where there is one. The texts are short: std's searchers take
+/// longer to set up.
+fn cut(text: &str, end: u8) -> (&str, Option<&str>) {
+    match text.bytes().position(|b| b == end) {
+        Some(at) => (text.get(..at).unwrap_or(text), text.get(at + 1..)),
+        None => (text, None),
+    }
 }
 
 fn count_gpus(text: &str) -> Option<u64> {
@@ -96,15 +109,14 @@ impl<'t> Item<'t> {
     fn parse(text: &'t str) -> Item<'t> {
         let text = text.strip_prefix("gres/").or_else(|| text.strip_prefix("gres:")).unwrap_or(text);
         // 24.05+ separates the count by '=', everything before it is name and type.
-        let (path, eq_count) = match text.split_once('=') {
-            Some((path, count)) => (path, Some(count)),
-            None => (text, None),
-        };
+        let (path, eq_count) = cut(text, b'=');
         // `(S:0-1)` and the like are socket notes of Slurm's own output, not part of a count.
-        let path = path.split('(').next().unwrap_or(path);
-        let mut parts = path.splitn(3, ':');
-        let name = parts.next().unwrap_or("");
-        let (second, third) = (parts.next(), parts.next());
+        let (path, _) = cut(path, b'(');
+        let (name, rest) = cut(path, b':');
+        let (second, third) = match rest.map(|rest| cut(rest, b':')) {
+            Some((second, third)) => (Some(second), third),
+            None => (None, None),
+        };
         if let Some(count) = eq_count {
             return Item { name, kind: second.filter(|k| !k.is_empty()), count: count_of(count) };
         }

@@ -51,6 +51,10 @@ pub fn text(verdict: &Verdict, lineage: Option<&str>, reference: Reference) -> O
 
 /// The lineage of a request as one list, in the form that `--lineage` takes.
 pub fn lineage(request: &Request<'_>) -> Option<String> {
+    // As for nearly all.
+    if request.lineage.is_none() && request.comment.is_none() {
+        return None;
+    }
     let pairs = request.lineage_pairs();
     (!pairs.is_empty()).then(|| lineage::list(&pairs))
 }

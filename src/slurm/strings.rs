@@ -15,8 +15,12 @@ pub unsafe fn read<'a>(p: *const c_char) -> Option<std::borrow::Cow<'a, str>> {
     }
     // SAFETY: by the caller's promise.
     let text = unsafe { CStr::from_ptr(p) };
-    // `to_str` is several times as fast for what nearly all text is.
-    Some(text.to_str().map_or_else(|_| text.to_string_lossy(), Into::into))
+    if text.to_bytes().is_ascii() {
+        // Nearly all text is, and this is seen several times as fast as that it is UTF-8.
+        // SAFETY: ASCII is UTF-8.
+        return Some(unsafe { std::str::from_utf8_unchecked(text.to_bytes()) }.into());
+    }
+    Some(text.to_string_lossy())
 }
 
 /// Puts `text` in the place of what `field` holds. Returns whether that was possible.
