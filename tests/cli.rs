@@ -2,6 +2,8 @@
 //! runs, and what it leaves there is compared with its `.out` folder.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by a panic")]
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 #[test]
@@ -115,4 +117,51 @@ fn a_policy_that_others_may_write_is_warned_of() {
     assert_eq!(noted(0o644), "");
     assert!(noted(0o646).contains("others may write it (mode 646): chmod go-w"));
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// No room for a whole file: what was there stays, and nothing half is left.
+#[test]
+fn where_there_is_no_room_nothing_is_lost() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-room");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    // A remedy makes it longer than a KiB, which is the longest that a file may be here.
+    let head = "#!/bin/bash\n#SBATCH -p gpu --gpus=1\n#SBATCH --array=0-9 --output=%j\n";
+    let script = format!("{head}{}\n", "#".repeat(1023 - head.len()));
+    fs::write(folder.join("job.sh"), &script).unwrap();
+    fs::write(folder.join("history.sacct"), fs::read("tests/cli/replay.in/jobs").unwrap()).unwrap();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/example.toml");
+    let run = |line: &str, room: &str| {
+        // A file that grows beyond its limit is an error, once the signal for it is ignored.
+        let line = format!("trap '' XFSZ; ulimit -f {room}; {} {line}", env!("CARGO_BIN_EXE_sluice"));
+        let output = Command::new("bash").args(["-c", &line]).current_dir(&folder).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), text)
+    };
+    let cases = [
+        format!("check --fix --policy {example} job.sh"),
+        "init --template new.toml".to_owned(),
+        format!("replay --policy {example} history.sacct --html page.html"),
+        format!("site-note --policy {example} --output note.md"),
+    ];
+    let names = || {
+        let mut names: Vec<_> = fs::read_dir(&folder).unwrap().map(|f| f.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = names();
+    for line in &cases {
+        let (code, text) = run(line, "1");
+        assert_eq!(code, Some(2), "{line}: {text}");
+        assert!(text.contains("File too large"), "{line}: {text}");
+        assert_eq!(names(), before, "{line}");
+        assert_eq!(fs::read_to_string(folder.join("job.sh")).unwrap(), script, "{line}");
+    }
+    // With room each of them does what it is for.
+    for line in &cases {
+        let (code, text) = run(line, "unlimited");
+        assert!(matches!(code, Some(0 | 1)), "{line}: {code:?} {text}");
+    }
+    assert_ne!(fs::read_to_string(folder.join("job.sh")).unwrap(), script);
+    fs::remove_dir_all(folder).unwrap();
 }

@@ -108,7 +108,7 @@ impl Sink {
     pub fn send(&mut self, line: &str, refused: bool, stamp: &str) -> Sent {
         let written = match &mut self.open {
             None => return Sent::Later,
-            Some(Open::File(file)) => file.write_all(format!("{line}\n").as_bytes()),
+            Some(Open::File(file)) => add(file, &format!("{line}\n")),
             Some(Open::Socket(socket)) => {
                 let priority = if refused { REFUSED } else { ACCEPTED };
                 let pid = std::process::id();
@@ -158,6 +158,17 @@ fn open(path: &Path) -> io::Result<Open> {
         return Err(io::Error::other("it is neither a regular file nor a socket"));
     }
     Ok(Open::File(file))
+}
+
+/// Adds a line, whole or not at all: half of one, left by a disk that is full, would spoil the next.
+fn add(file: &mut File, line: &str) -> io::Result<()> {
+    let written = file.write(line.as_bytes())?;
+    if written == line.len() {
+        return Ok(());
+    }
+    let len = file.metadata()?.len();
+    file.set_len(len.saturating_sub(u64::try_from(written).unwrap_or(0)))?;
+    Err(io::Error::from_raw_os_error(libc::ENOSPC))
 }
 
 #[cfg(test)]

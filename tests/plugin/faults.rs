@@ -1,11 +1,16 @@
 //! What may go wrong around the plugin, made to go wrong: hostile text, a panic in each rule, a policy
-//! replaced over and over, a place for records that is not there, a fork. SECURITY.md has the table.
+//! replaced over and over, a place for records that is not there or full, a fork, a clock that jumps. SECURITY.md has the table.
 
+use std::collections::HashSet;
+use std::ffi::CString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::job::{Job, TEXTS};
 use crate::plugin::{Plugin, Stubs};
-use crate::process::{Folder, alone};
+use crate::process::{Folder, Under, alone, alone_under};
 use crate::verdict::{DENIED, POLICY, refused};
 
 /// Text that would do harm where it is shown, logged or taken for a format.
@@ -67,29 +72,33 @@ fn hostile_text_reaches_no_terminal_and_no_log() {
 
 #[test]
 fn a_panic_in_any_rule_leaves_the_others_judging() {
-    let rules: String = sluice::rules::ALL
-        .iter()
-        .map(|r| r.name)
-        // These have options that must be given; the guard round each rule is the same.
-        .filter(|name| !["lineage", "exclusive"].contains(name))
-        .map(|name| format!("[rule.{name}]\n"))
-        .collect();
-    let policy = format!(
-        "schema = 1\n[site]\non_error = \"allow\"\n[partition.gpu]\ncpus_per_node = 64\n[rule.exclusive]\n{rules}"
-    );
+    let with_options = |name: &str| match name {
+        "lineage" => "keys = [\"commit\"]\n",
+        _ => "",
+    };
+    let rules: String =
+        sluice::rules::ALL.iter().map(|r| format!("[rule.{}]\n{}", r.name, with_options(r.name))).collect();
+    let policy =
+        format!("schema = 1\n[site]\non_error = \"allow\"\n[partition.gpu]\ncpus_per_node = 64\n{rules}");
     alone("faults::a_panic_in_any_rule_leaves_the_others_judging", Some(&policy), |folder| {
         let stubs = Stubs::load();
         let plugin = Plugin::start(stubs);
         assert!(folder.log().contains("is in force"), "{}", folder.log());
-        for rule in
-            sluice::rules::ALL.iter().map(|r| r.name).filter(|n| !["lineage", "exclusive"].contains(n))
-        {
-            let name = format!("sluice-test-panic-in-{rule}");
-            let mut job =
-                Job::by(stubs, 1001).text("name", &name).text("partition", "gpu").number("shared", 0);
+        // Three rules refuse it.
+        let refused = ["exclusive", "array-logs", "lineage"];
+        for rule in sluice::rules::ALL.iter().map(|r| r.name) {
+            let mut job = Job::by(stubs, 1001)
+                .text("name", &format!("sluice-test-panic-in-{rule}"))
+                .text("partition", "gpu")
+                .number("shared", 0)
+                .text("array_inx", "0-9")
+                .text("std_out", "/home/u/log");
             let answer = plugin.submit(&mut job);
             assert_ne!(answer.code, 0, "{rule}: {answer:?}");
-            assert!(answer.message.is_some_and(|m| m.contains("[exclusive]")), "{rule}");
+            let message = answer.message.unwrap_or_default();
+            for other in refused {
+                assert_eq!(message.contains(&format!("[{other}]")), other != rule, "{rule}: {message}");
+            }
         }
         plugin.fini();
     });
@@ -165,4 +174,166 @@ fn records_that_cannot_be_written_cost_no_verdict_and_are_told_once() {
             plugin.fini();
         },
     );
+}
+
+/// A file system of 64 KiB of this process alone.
+fn mount_a_small_disk(at: &Path) {
+    let at = CString::new(at.as_os_str().as_bytes()).unwrap();
+    let done = |rc: i32| assert_eq!(rc, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: valid paths and texts; what is mounted goes with the process.
+    unsafe {
+        done(libc::unshare(libc::CLONE_NEWNS));
+        let private = libc::MS_REC | libc::MS_PRIVATE;
+        done(libc::mount(std::ptr::null(), c"/".as_ptr(), std::ptr::null(), private, std::ptr::null()));
+        let size = c"size=64k,mode=755".as_ptr().cast();
+        done(libc::mount(c"sluice".as_ptr(), at.as_ptr(), c"tmpfs".as_ptr(), 0, size));
+    }
+}
+
+#[test]
+fn a_full_disk_costs_no_verdict_and_leaves_no_half_of_anything() {
+    // SAFETY: only returns a number.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("only root may mount a file system: the test of a full disk is left out");
+        return;
+    }
+    alone("faults::a_full_disk_costs_no_verdict_and_leaves_no_half_of_anything", Some(POLICY), |folder| {
+        let disk = folder.move_into("disk");
+        mount_a_small_disk(disk.path());
+        let records = disk.path().join("records");
+        let policy = POLICY.replace("[site]", &format!("[site]\nrecords = \"{}\"", records.display()));
+        disk.write_policy(&policy);
+        let ballast = disk.path().join("ballast");
+        fs::write(&ballast, [0; 16 << 10]).unwrap();
+        let stubs = Stubs::load();
+        let plugin = Plugin::start(stubs);
+        let good = fs::read_to_string(disk.path().join("sluice.toml.good")).unwrap();
+        assert_eq!(good, policy);
+
+        // Until it is full, and on.
+        let full = || folder.log().contains("decisions cannot be recorded");
+        for round in 0.. {
+            assert!(round < 1000, "the disk takes everything");
+            assert_eq!(plugin.submit(&mut refused(stubs)).code, DENIED);
+            if full() {
+                break;
+            }
+            // Few wait then, fewer than there will be room for.
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let line = folder.log().lines().find(|l| l.contains("cannot be recorded")).unwrap().to_owned();
+        assert!(line.contains("No space left on device"), "{line}");
+        let whole = |text: &str| text.lines().all(|l| serde_json::from_str::<serde_json::Value>(l).is_ok());
+        let text = fs::read_to_string(&records).unwrap();
+        assert!(text.ends_with('\n') && whole(&text), "{}", text.lines().last().unwrap_or_default());
+
+        // The policy is changed in place, with no room for a copy: it counts, and the old copy stays.
+        let another = policy.replace("Example Lab", "Another Lab");
+        let skip = folder.log().len();
+        fs::write(disk.policy_path(), &another).unwrap();
+        folder.wait_for("is in force", skip);
+        let message = plugin.submit(&mut refused(stubs)).message.unwrap();
+        assert!(message.starts_with("Another Lab refuses"), "{message}");
+        folder.wait_for("no copy of the policy could be kept", skip);
+        assert_eq!(fs::read_to_string(disk.path().join("sluice.toml.good")).unwrap(), good);
+
+        // Room again: everything that waited is written, in whole lines.
+        let skip = folder.log().len();
+        fs::remove_file(&ballast).unwrap();
+        folder.wait_for("decisions are recorded again", skip);
+        let text = fs::read_to_string(&records).unwrap();
+        assert!(whole(&text), "{text}");
+        let references: HashSet<&str> = text.lines().filter_map(|l| l.split("\"ref\":\"").nth(1)).collect();
+        assert_eq!(references.len(), text.lines().count(), "one is written twice");
+        plugin.fini();
+        let status = fs::read_to_string(disk.path().join("sluice.status.json")).unwrap();
+        let status: serde_json::Value = serde_json::from_str(&status).unwrap();
+        assert_eq!(status["records"]["dropped"], 0, "{status}");
+        assert_eq!(status["decisions"]["refused"], text.lines().count(), "{status}");
+        let left: Vec<_> = fs::read_dir(disk.path()).unwrap().map(|f| f.unwrap().file_name()).collect();
+        assert!(left.iter().all(|name| !name.to_string_lossy().ends_with(".new")), "{left:?}");
+    });
+}
+
+#[test]
+fn a_clock_that_jumps_changes_the_day_and_nothing_else() {
+    const DAY: i64 = 24 * 60 * 60;
+    let policy = POLICY.replace("[rule.array-logs]", "[rule.array-logs]\nenforce_from = 2040-02-29")
+        + "[rule.duplicate-submission]\n\
+           [[exempt]]\nrules = [\"exclusive\"]\npartitions = [\"spare\"]\nuntil = 2040-02-29\nreason = \"a test\"\n";
+    let test = "faults::a_clock_that_jumps_changes_the_day_and_nothing_else";
+    alone_under(Under::Clock, test, Some(&policy), |folder| {
+        // SAFETY: the name is valid; the prototype is that of clock.c.
+        let jump: unsafe extern "C" fn(i64) = unsafe {
+            let address = libc::dlsym(libc::RTLD_DEFAULT, c"jump_clock".as_ptr());
+            assert!(!address.is_null(), "clock.c is not preloaded");
+            std::mem::transmute(address)
+        };
+        let since_1970 = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs() as i64);
+        let real = since_1970();
+        // SAFETY: writes one number.
+        let set = |to: i64| unsafe { jump(to - real) };
+        // Noon of 28 February 2040, UTC.
+        let eve: i64 = 2_214_043_200;
+        set(eve);
+        assert!((eve..eve + 60).contains(&since_1970()), "the clock does not jump");
+        let stubs = Stubs::load();
+        let plugin = Plugin::start(stubs);
+        assert!(folder.log().contains("is in force"), "{}", folder.log());
+        let array = || {
+            Job::by(stubs, 1001)
+                .text("partition", "gpu")
+                .text("array_inx", "0-9")
+                .text("std_out", "/home/u/log")
+        };
+        let exempt = || {
+            Job::by(stubs, 1002)
+                .text("partition", "spare")
+                .text("tres_per_job", "gres/gpu:4")
+                .number("shared", 0)
+        };
+        let becomes = |mut job: Box<dyn FnMut() -> Job>, code: i32, when: &str| {
+            let started = Instant::now();
+            while plugin.submit(&mut job()).code != code {
+                assert!(started.elapsed() < Duration::from_secs(20), "{when}: not {code}");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        };
+        let days = [
+            (eve, 0, 0, "the day before"),
+            (eve + DAY, DENIED, 0, "the leap day itself"),
+            (eve + 2 * DAY, DENIED, DENIED, "the day after"),
+            (eve, 0, 0, "back again"),
+            (0, 0, 0, "1970"),
+            (4_300_000_000, DENIED, DENIED, "2106, beyond 32 bits"),
+            (253_402_300_799, DENIED, DENIED, "the last day of 9999"),
+            (real, 0, 0, "today"),
+        ];
+        for (at, of_array, of_exempt, when) in days {
+            set(at);
+            becomes(Box::new(array), of_array, when);
+            becomes(Box::new(exempt), of_exempt, when);
+            // A policy counts as soon as ever, whatever the file's time is.
+            let skip = folder.log().len();
+            folder.write_policy(&format!("# {when}\n{policy}"));
+            folder.wait_for("is in force", skip);
+        }
+
+        // What is remembered of the future is forgotten, not warned of.
+        let warns = |partition: &str| {
+            let mut job = Job::by(stubs, 1003)
+                .text("partition", partition)
+                .text("script", "#!/bin/sh\ntrue\n")
+                .text("name", "twice");
+            plugin.submit(&mut job).message.is_some_and(|m| m.contains("[duplicate-submission]"))
+        };
+        set(real);
+        assert!(!warns("gpu") && warns("cpu"), "a second copy is warned of");
+        for at in [real - 30 * DAY, real + 30 * DAY] {
+            set(at);
+            assert!(!warns("debug"), "at {at}");
+        }
+        plugin.fini();
+        assert!(!folder.log().contains("internal error"), "{}", folder.log());
+    });
 }

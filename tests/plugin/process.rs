@@ -16,6 +16,21 @@ const TIMEOUT: &str = "900";
 pub struct Folder(PathBuf);
 
 impl Folder {
+    /// A folder within, in whose place slurm.conf is from the next [`Stubs::load`] on.
+    ///
+    /// [`Stubs::load`]: crate::plugin::Stubs::load
+    pub fn move_into(&self, name: &str) -> Folder {
+        let inner = self.0.join(name);
+        fs::create_dir_all(&inner).unwrap();
+        // SAFETY: the child has no other thread that looks at the environment.
+        unsafe { std::env::set_var("STUB_CONF_DIR", &inner) };
+        Folder(inner)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
     pub fn policy_path(&self) -> PathBuf {
         self.0.join("sluice.toml")
     }
@@ -49,6 +64,8 @@ pub enum Under {
     Valgrind,
     /// With slurm-stubs/count.c, which counts allocations.
     Counter,
+    /// With slurm-stubs/clock.c, whose clock jumps.
+    Clock,
 }
 
 /// Runs `body` in a process of its own, where `policy` lies beside slurm.conf. `test` is the full
@@ -73,8 +90,13 @@ pub fn alone_under(under: Under, test: &str, policy: Option<&str>, body: impl Fn
         command.args(["valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full"]);
         command.args(["--show-leak-kinds=definite", "--errors-for-leak-kinds=definite"]);
     }
-    if under == Under::Counter {
-        command.arg("env").arg(format!("LD_PRELOAD={}", compiled("count", &["count.c"]).display()));
+    let preloaded = match under {
+        Under::Nothing | Under::Valgrind => None,
+        Under::Counter => Some(compiled("count", &["count.c"])),
+        Under::Clock => Some(compiled("clock", &["clock.c"])),
+    };
+    if let Some(so) = preloaded {
+        command.arg("env").arg(format!("LD_PRELOAD={}", so.display()));
     }
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test.replace(':', "_"));
     let _ = fs::remove_dir_all(&dir);

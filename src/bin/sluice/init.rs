@@ -44,7 +44,10 @@ fn template() -> String {
 /// Never over a file that is there: it may be in force.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = file.and_then(|mut file| {
+        // Half a policy would be in the way of the next attempt.
+        file.write_all(text.as_bytes()).inspect_err(|_| drop(std::fs::remove_file(path)))
+    });
     written.map_err(|e| match e.kind() {
         std::io::ErrorKind::AlreadyExists => there_already(path),
         _ => format!("cannot write {}: {}", path.display(), reason(&e)),

@@ -1,7 +1,7 @@
 //! Where text goes: results to standard output, everything about the command itself to standard
 //! error. Colour only on a terminal that wants it.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Seek, Write};
 use std::path::Path;
 
 /// An emphasis, where the terminal has any.
@@ -58,6 +58,25 @@ pub fn replace(path: &Path, text: &str) -> std::io::Result<()> {
         let _ = std::fs::remove_file(&beside);
     }
     written
+}
+
+/// Writes over the text of a file, which stays whose it is, and what it is linked to. Where there is no room
+/// the old text is put back: it needs none that it has not had.
+///
+/// # Errors
+/// A file that cannot be written, or no room; also for the old text, should that ever be.
+pub fn overwrite(path: &Path, old: &str, new: &str) -> std::io::Result<()> {
+    let mut file = std::fs::OpenOptions::new().write(true).open(path)?;
+    let mut put = |text: &str| {
+        file.rewind()?;
+        file.write_all(text.as_bytes())?;
+        file.set_len(u64::try_from(text.len()).map_err(std::io::Error::other)?)
+    };
+    let Err(why) = put(new) else { return Ok(()) };
+    match put(old) {
+        Ok(()) => Err(why),
+        Err(e) => Err(std::io::Error::other(format!("{why}, and the old text could not be put back ({e})"))),
+    }
 }
 
 /// Says something about the command itself.

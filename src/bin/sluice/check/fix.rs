@@ -1,13 +1,15 @@
 //! `--fix`: remedies laid into a script, each proved by judging the script again.
 
+use std::path::Path;
+
 use sluice::message;
 use sluice::submit_line::{Component, Series, Submission, fix};
 use sluice::verdict::{Finding, Outcome, Remedy};
 
 use super::job::Reading;
 use super::{Judge, Judged, refused_by_client};
-use crate::Failure;
 use crate::policy_file::reason;
+use crate::{Failure, output};
 
 /// What became of a script.
 pub struct Fixed {
@@ -109,14 +111,13 @@ fn settles(before: &[Judged], changed: &Submission, judge: &Judge<'_>) -> bool {
     after.len() < before.len() && after.iter().all(|finding| before.contains(finding))
 }
 
-/// Writes the script in place: it stays whose it was, and what it was linked to. Not where
-/// somebody else has changed it meanwhile.
+/// Writes the script in place. Not where somebody else has changed it meanwhile.
 fn write(path: &str, old: &str, new: &str) -> Result<(), String> {
     let now = std::fs::read(path).map_err(|e| reason(&e))?;
     if now != old.as_bytes() {
         return Err("it is no UTF-8 text, or was changed meanwhile".to_owned());
     }
-    std::fs::write(path, new).map_err(|e| reason(&e))
+    output::overwrite(Path::new(path), old, new).map_err(|e| reason(&e))
 }
 
 /// A unified diff without context: what a few changed directives need.
