@@ -1,5 +1,5 @@
-//! The rules: one file each, one table. A new rule is one file here, one line in [`ALL`], and one
-//! case file in `tests/cases`.
+//! The rules: one file each, one table. A new rule is one file here, one line in [`ALL`] and in
+//! `options`, and one case file in `tests/cases`.
 
 mod array_logs;
 mod array_size;

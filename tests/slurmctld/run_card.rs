@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Case;
 use crate::shared::Shared;
 use crate::support::Requirement::Controller;
-use crate::support::{Cluster, Output, until};
+use crate::support::{Cluster, Output, at_once, until};
 
 pub const CASES: &[Case] = &[
     ("a batch job writes its run card at its start and at its end", Controller, batch),
@@ -120,7 +120,7 @@ fn spellings(shared: &Shared) {
     cluster.file_for_everyone("none.sh", &script("--run-card=/dev/null"));
     user(cluster, "mkdir -p cards other").accepted();
     let default = "SLURM_SPANK__SLURM_SPANK_OPTION_sluice_run_card";
-    for (line, environment, expected) in [
+    let lines = [
         ("sbatch --wait alone.sh", None, "run-card-%.json"),
         ("sbatch --wait --export=NONE alone.sh", None, "run-card-%.json"),
         ("sbatch --wait -J a/b path.sh", None, "cards/a_b-%.json"),
@@ -129,7 +129,8 @@ fn spellings(shared: &Shared) {
         ("sbatch --wait --run-card=$HOME/cards/absolute job.sh", None, "cards/absolute"),
         ("sbatch --wait job.sh", Some(""), "run-card-%.json"),
         ("sbatch --wait job.sh", Some("cards/environment"), "cards/environment"),
-    ] {
+    ];
+    at_once(lines, |(line, environment, expected)| {
         let mut command = cluster.user("games", line).within(LONG);
         if let Some(value) = environment {
             command = command.env(default, value);
@@ -141,7 +142,7 @@ fn spellings(shared: &Shared) {
             other => other.replace('%', &id.to_string()),
         };
         assert_eq!(card(cluster, &name)["job_id"], id, "{output}");
-    }
+    });
     let before = cards(cluster);
     user(cluster, "sbatch --wait none.sh").accepted();
     assert_eq!(cards(cluster), before);
@@ -279,7 +280,8 @@ fn trouble(shared: &Shared) {
     std::fs::set_permissions(&root_only, std::fs::Permissions::from_mode(0o755)).expect("it is there");
     let full = Full::new(&cluster.path().join("full"));
     let long = "x".repeat(300);
-    for (path, why) in [
+    cluster.file_for_everyone("ran.sh", "#!/bin/sh\necho ran\n");
+    let paths = [
         (format!("{}/card", root_only.display()), "cannot write"),
         ("bad/folder/card".to_owned(), "cannot write"),
         ("bad/folder".to_owned(), "is there and no regular file"),
@@ -290,18 +292,17 @@ fn trouble(shared: &Shared) {
         ("no/such/folder".to_owned(), "cannot write"),
         (format!("bad/{long}"), "cannot write"),
         (format!("{}/card", full.path.display()), "cannot write"),
-    ] {
-        for end in
-            ["sbatch --wait -o bad/out.txt ran.sh; cat bad/out.txt", "srun echo ran", "salloc -Q echo ran"]
-        {
-            cluster.file_for_everyone("ran.sh", "#!/bin/sh\necho ran\n");
+    ];
+    at_once(paths.iter().enumerate(), |(n, (path, why))| {
+        let batch = format!("sbatch --wait -o bad/out-{n}.txt ran.sh; cat bad/out-{n}.txt");
+        for end in [batch.as_str(), "srun echo ran", "salloc -Q echo ran"] {
             let line = end.replacen(' ', " --run-card=\"$CARD\" ", 1);
-            let output = cluster.user("games", &line).env("CARD", &path).within(LONG).run().accepted();
+            let output = cluster.user("games", &line).env("CARD", path).within(LONG).run().accepted();
             let said = format!("{}{}", output.stdout, output.stderr);
             let line = said.lines().find(|l| l.starts_with("sluice: no run card: ")).unwrap_or_default();
             assert!(line.contains(why) && said.lines().any(|l| l == "ran"), "{path}\n{output}");
         }
-    }
+    });
     assert!(
         !home.join("bad/folder/card").exists() && root_only.read_dir().expect("it is there").next().is_none()
     );

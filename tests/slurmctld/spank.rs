@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::Case;
 use crate::shared::Shared;
 use crate::support::Requirement::{Accounting, Controller};
-use crate::support::{Builder, Cluster, Output, until};
+use crate::support::{Builder, Cluster, Output, at_once, until};
 
 pub const CASES: &[Case] = &[
     ("the plugin in plugstack.conf leaves sbatch, srun and salloc working", Controller, works),
@@ -339,11 +339,12 @@ fn compile(_: &Shared) {
         ("--qos=debug --compile=on jit.sh", "unset"),
         ("--qos=debug --export=ALL,NO_JIT=0 jit.sh", "0"),
     ];
-    for (options, expected) in lines {
-        let line = format!("sbatch --wait -o jit.txt {options}");
+    at_once(lines.iter().enumerate(), |(n, (options, expected))| {
+        let line = format!("sbatch --wait -o jit-{n}.txt {options}");
         let output = cluster.user("games", &line).within(LONG).run().accepted();
-        assert_eq!(written(&cluster, "jit.txt"), format!("{expected}\n{expected}\n"), "{output}");
-    }
+        let text = written(&cluster, &format!("jit-{n}.txt"));
+        assert_eq!(text, format!("{expected}\n{expected}\n"), "{output}");
+    });
     let echo = "sh -c 'echo ${NO_JIT-unset}'";
     for (command, expected) in [
         ("srun --compile=off", "1\n"),

@@ -25,4 +25,4 @@ pub use cluster::{Builder, Cluster, Node, Plugin};
 pub use folder::Folder;
 pub use requirements::{Requirement, command, missing, plugin};
 pub use session::{Command, Output, PATH};
-pub use wait::until;
+pub use wait::{at_once, until};

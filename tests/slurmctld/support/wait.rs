@@ -1,4 +1,5 @@
-//! Waiting for a condition, with a deadline: the only place that sleeps, and only to ask again.
+//! Waiting for a condition, with a deadline: the only place that sleeps, and only to ask again. And
+//! waiting for many things at once.
 
 use std::time::{Duration, Instant};
 
@@ -17,4 +18,15 @@ pub fn until(limit: Duration, mut holds: impl FnMut() -> bool) -> bool {
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Runs what does not touch each other at the same time: `sbatch --wait` takes seconds to see that a job
+/// has ended, and waits well beside others.
+pub fn at_once<T: Send>(cases: impl IntoIterator<Item = T>, run: impl Fn(T) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            let run = &run;
+            scope.spawn(move || run(case));
+        }
+    });
 }
