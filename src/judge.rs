@@ -141,7 +141,9 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
 /// Judges a request. Never panics: a rule that does is named in [`Verdict::failed`].
 pub fn judge(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = judged(policy, request, cluster, today);
-    prove(&mut verdict, policy, request, cluster, today);
+    if !verdict.findings.is_empty() {
+        prove(&mut verdict, policy, request, cluster, today);
+    }
     if policy.site.confirm && verdict.accepts() {
         let guarded = || understood(&verdict, policy, request, cluster, today);
         verdict.understood = catch_unwind(AssertUnwindSafe(guarded)).ok().map(Box::new);
@@ -204,8 +206,10 @@ fn tried(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: D
 /// The verdict with the remedies that the rules propose.
 fn judged(policy: &Policy, request: &Request<'_>, cluster: &dyn Cluster, today: Date) -> Verdict {
     let mut verdict = findings(policy, request, cluster, today);
-    arrange(&mut verdict);
-    keep_harmless_edits(&mut verdict, policy, request, cluster, today);
+    if !verdict.is_plain() {
+        arrange(&mut verdict);
+        keep_harmless_edits(&mut verdict, policy, request, cluster, today);
+    }
     verdict
 }
 

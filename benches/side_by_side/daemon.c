@@ -9,6 +9,7 @@
 typedef struct xlist *List;
 extern List slurm_list_create(void (*destroy)(void *));
 extern void *slurm_list_append(List list, void *item);
+extern int slurm_conf_init(const char *file);
 
 List job_list, part_list, resv_list;
 time_t last_job_update, last_resv_update;
@@ -27,6 +28,8 @@ void *get_job_script(const void *job)
 void bench_prepare(uint32_t jobs)
 {
 	enum { WORDS = 512 };
+	/* Whoever looks up a user asks for the plugins that it names. */
+	slurm_conf_init(NULL);
 	job_list = slurm_list_create(NULL);
 	part_list = slurm_list_create(NULL);
 	resv_list = slurm_list_create(NULL);

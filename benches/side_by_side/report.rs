@@ -16,7 +16,7 @@ impl Folder {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("side-by-side").join(name);
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir_all(&dir).unwrap();
-        fs::write(dir.join("slurm.conf"), "").unwrap();
+        fs::write(dir.join("slurm.conf"), "ClusterName=bench\nSlurmctldHost=localhost\n").unwrap();
         fs::write(dir.join("sluice.toml"), policy).unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/policy.lua");
         fs::copy(script, dir.join("job_submit.lua")).unwrap();

@@ -1,5 +1,6 @@
 //! What Sluice costs a real slurmctld: time of a submission as slurmctld itself counts it, with and
-//! without, turn by turn; memory; and the time that loading takes. `SLUICE_COST_ROUNDS` says how often.
+//! without, turn by turn, beside a second slurmctld without, which says how far two of the same differ;
+//! and memory. `SLUICE_COST_ROUNDS` says how often.
 
 use crate::Case;
 use crate::shared::Shared;
@@ -14,7 +15,7 @@ pub const CASES: &[Case] = &[("what Sluice costs slurmctld", Controller, cost)];
 const TURN: u32 = 20;
 
 fn cost(_: &Shared) {
-    let rounds = std::env::var("SLUICE_COST_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2);
+    let rounds = std::env::var("SLUICE_COST_ROUNDS").ok().and_then(|s| s.parse().ok()).unwrap_or(2_usize);
     let start = |plugin| {
         let cluster = Cluster::builder()
             .policy(sluice::policy::EXAMPLE)
@@ -26,32 +27,34 @@ fn cost(_: &Shared) {
         cluster.file_for_everyone("job.sh", "#!/bin/sh\ntrue\n");
         cluster
     };
-    let (with, without) = (start(Plugin::Sluice), start(Plugin::None));
+    let (with, without, control) = (start(Plugin::Sluice), start(Plugin::None), start(Plugin::None));
     assert!(until(std::time::Duration::from_secs(20), || with.log().contains(" is in force: ")));
     let [before_with, before_without] = [&with, &without].map(|c| resident(c.controller_pid()));
 
-    let (mut ours, mut plain) = (Vec::new(), Vec::new());
+    let clusters = [&with, &without, &control];
+    let mut took = [Vec::new(), Vec::new(), Vec::new()];
     for round in 0..rounds {
-        // Who begins alternates.
-        let turns = [(&with, true), (&without, false)];
-        for (cluster, has) in if round % 2 == 0 { turns } else { [turns[1], turns[0]] } {
+        // Who begins goes round.
+        for which in (0..3).map(|n| (n + round) % 3) {
+            let cluster = clusters[which];
             cluster.root("sdiag --reset").run().accepted();
             let line =
                 format!("for i in $(seq {TURN}); do sbatch -Q --hold -p cpu -t 60 job.sh || exit 9; done");
             cluster.user("games", &line).within(std::time::Duration::from_secs(120)).run().accepted();
-            let micros = average(&cluster.root("sdiag").run().accepted().stdout);
-            if has { ours.push(micros) } else { plain.push(micros) }
+            took[which].push(average(&cluster.root("sdiag").run().accepted().stdout));
         }
     }
-    let median = |all: &mut Vec<u64>| {
+    let [ours, plain, same] = took.map(|mut all| {
         all.sort_unstable();
         all[all.len() / 2]
-    };
-    let (ours, plain) = (median(&mut ours), median(&mut plain));
+    });
+    let ratio = |other: u64| plain as f64 / other as f64;
     println!(
         "slurmctld's time for one submission: {ours} us with Sluice, {plain} us without, ratio of submissions a \
-         second {:.3}; resident at start {before_with} KiB with, {before_without} KiB without ({} KiB added)",
-        plain as f64 / ours as f64,
+         second {:.3}; a second slurmctld without: {same} us, {:.3}; resident at start {before_with} KiB with, \
+         {before_without} KiB without ({} KiB added)",
+        ratio(ours),
+        ratio(same),
         before_with.saturating_sub(before_without)
     );
     assert!(ours <= plain * 2 + 500, "Sluice more than doubles what a submission costs");
