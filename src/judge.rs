@@ -71,7 +71,8 @@ impl Report<'_, '_> {
         // Entries of one rule that differ in what becomes of a finding each have their own: on a list
         // of partitions a warning of the first would else swallow a refusal of the second.
         let ours = |e: &&mut Entry<'_>| {
-            e.source.rule == self.source.rule
+            // Names lie in the policy, once for each limit.
+            std::ptr::eq(e.source.rule, self.source.rule)
                 && e.note == note
                 && has_like_end(e.source.settings, self.source.settings)
         };
@@ -188,7 +189,8 @@ pub(crate) fn prove(
     today: Date,
 ) {
     let again = |request: &Request<'_>| tried(policy, request, cluster, today);
-    let guarded = || remedy::prove(verdict, request, again);
+    let cost = remedy::step(request, verdict.findings.len(), policy.limits.len());
+    let guarded = || remedy::prove(verdict, request, cost, again);
     // What is told of a finding is worth no failure: the verdict stands without it.
     let _ = catch_unwind(AssertUnwindSafe(guarded));
 }

@@ -2,8 +2,9 @@
 //! and brings no other.
 //!
 //! A rule knows its own remedies, not what the other rules of a policy make of them. So each is laid
-//! into the request, and the request is judged again. Only requests with findings come here, and a
-//! judgement costs about a microsecond.
+//! into the request, and the request is judged again. Only requests with findings come here; what that
+//! may cost is bounded, for slurmctld waits: whoever names many partitions under many limits has some of
+//! his remedies told untried.
 
 use crate::message;
 use crate::request::{Request, partition_list};
@@ -11,22 +12,33 @@ use crate::verdict::{Finding, Outcome, Place, Remedy, Verdict};
 
 /// Findings whose remedies are tried: twice as many as a message tells.
 const TRIED: usize = 16;
-/// Partitions of a request whose remedies are tried. Each try judges all of them again, and a user may
-/// name hundreds.
-const PARTITIONS: usize = 8;
+/// What all tries of one request may cost, in steps of about a microsecond. The same at every door, so
+/// that all tell the same: not measured, but counted ([`step`]).
+const PATIENCE: usize = 1024;
+/// Limits that hold nothing against a request, in one step.
+const LIMITS: usize = 64;
+
+/// What one judgement of a request like this costs: each finding is made on each of its partitions.
+pub fn step(request: &Request<'_>, findings: usize, limits: usize) -> usize {
+    let partitions = partition_list::names(request.partition.as_deref().unwrap_or("")).count().max(1);
+    partitions.saturating_mul(findings.saturating_mul(2).saturating_add(limits / LIMITS).saturating_add(2))
+}
 
 /// Keeps the remedies that are right. One that puts its finding right and brings another is told
-/// with the name of that, where there is none better. What cannot be tried stays.
-pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Request<'_>) -> Vec<Finding>) {
-    let list = request.partition.as_deref().unwrap_or("");
-    if verdict.findings.is_empty() || partition_list::names(list).count() > PARTITIONS {
-        return;
-    }
+/// with the name of that, where there is none better. What cannot be tried stays, and so does what is
+/// left when tries of this `cost` have used up [`PATIENCE`].
+pub fn prove(
+    verdict: &mut Verdict,
+    request: &Request<'_>,
+    cost: usize,
+    judge: impl Fn(&Request<'_>) -> Vec<Finding>,
+) {
+    let mut tries = Tries { left: PATIENCE / cost.max(1), judge };
     let mut tried = 0;
     for index in 0..verdict.findings.len() {
         let finding = verdict.findings.get(index).filter(|f| f.outcome <= Outcome::Warned && tried < TRIED);
         let Some(finding) = finding else { continue };
-        let remedies = proved(finding, &verdict.findings, request, &judge);
+        let remedies = proved(finding, &verdict.findings, request, &mut tries);
         tried += 1;
         if let Some(finding) = verdict.findings.get_mut(index) {
             finding.complaint.remedies = remedies;
@@ -34,17 +46,32 @@ pub fn prove(verdict: &mut Verdict, request: &Request<'_>, judge: impl Fn(&Reque
     }
 }
 
+/// Judges as often as it may.
+struct Tries<J> {
+    left: usize,
+    judge: J,
+}
+
+impl<J: Fn(&Request<'_>) -> Vec<Finding>> Tries<J> {
+    /// The findings of a request; `None` where nothing is left.
+    fn judge(&mut self, request: &Request<'_>) -> Option<Vec<Finding>> {
+        self.left = self.left.checked_sub(1)?;
+        Some((self.judge)(request))
+    }
+}
+
 /// The remedies of one of the findings `before` that are told.
-fn proved(
+fn proved<J: Fn(&Request<'_>) -> Vec<Finding>>(
     finding: &Finding,
     before: &[Finding],
     request: &Request<'_>,
-    judge: impl Fn(&Request<'_>) -> Vec<Finding>,
+    tries: &mut Tries<J>,
 ) -> Vec<Remedy> {
     let (mut right, mut halves) = (Vec::new(), Vec::new());
     let half = |remedy: &Remedy, rest: &str| Remedy::Change(format!("{}, {rest}", message::remedy(remedy)));
     for remedy in &finding.complaint.remedies {
-        let Some(better) = request.remedied(remedy) else {
+        let better = if tries.left > 0 { request.remedied(remedy) } else { None };
+        let Some(better) = better else {
             right.push(remedy.clone());
             continue;
         };
@@ -56,7 +83,7 @@ fn proved(
             halves.push(half(remedy, "and what goes with it"));
             continue;
         }
-        let after = judge(&better);
+        let Some(after) = tries.judge(&better) else { continue };
         if after.iter().any(|f| is_same(f, finding)) {
             continue;
         }
@@ -121,4 +148,69 @@ fn was_there(finding: &Finding, before: &[Finding]) -> bool {
         };
         known.rule == finding.rule && known.complaint.quantity == finding.complaint.quantity && within
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::verdict::{Complaint, Errno, Topic};
+
+    fn finding(n: usize) -> Finding {
+        Finding {
+            rule: format!("limit-{n}"),
+            topic: Topic::Time,
+            complaint: Complaint {
+                quantity: "max_time",
+                asked: "--time=2:00:00".to_owned(),
+                allowed: None,
+                excess: 1,
+                options: vec!["time"],
+                remedies: vec![Remedy::or_less("time", "1:00:00"), Remedy::Drop { option: "time" }],
+                errno: Errno::InvalidTimeLimit,
+                told_by: None,
+            },
+            outcome: Outcome::Refused,
+            policy_line: 0,
+            enforce_from: None,
+            help: None,
+            justify: None,
+        }
+    }
+
+    /// How often a request with so many findings is judged again, each remedy bringing a finding of its own.
+    fn tries(findings: usize, partitions: &str) -> (usize, Verdict) {
+        let request = Request { partition: Some(partitions.into()), ..Request::default() };
+        let mut verdict = Verdict { findings: (0..findings).map(finding).collect(), ..Verdict::default() };
+        let calls = Cell::new(0);
+        prove(&mut verdict, &request, step(&request, findings, 0), |_| {
+            calls.set(calls.get() + 1);
+            vec![finding(findings)]
+        });
+        (calls.get(), verdict)
+    }
+
+    #[test]
+    fn no_request_is_tried_for_long() {
+        let list = |n: usize| vec!["p"; n].join(",");
+        assert_eq!(tries(4, "p").0, 8, "each remedy of each finding");
+        assert_eq!(tries(16, "p").0, 30);
+        for (findings, partitions) in [(16, 8), (100, 1), (100, 8), (1, 340), (1000, 340)] {
+            let (calls, _) = tries(findings, &list(partitions));
+            let most = PATIENCE / (partitions * (2 * findings + 2));
+            assert!(calls <= most, "{findings} findings on {partitions} partitions: {calls} tries");
+        }
+    }
+
+    #[test]
+    fn what_is_left_untried_is_told_as_it_is() {
+        let (calls, verdict) = tries(16, "p");
+        assert_eq!(calls, 30);
+        let told = |n: usize| verdict.findings.get(n).map(|f| f.complaint.remedies.clone()).unwrap();
+        assert!(
+            matches!(told(0).as_slice(), [Remedy::Change(text), _] if text.ends_with("then mind limit-16"))
+        );
+        assert_eq!(told(15), finding(15).complaint.remedies);
+    }
 }
