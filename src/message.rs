@@ -232,7 +232,10 @@ pub fn remedy(remedy: &Remedy) -> String {
             format!("use {typed}{bound}{instead}")
         }
         Remedy::Drop { option } => format!("drop --{option}"),
-        Remedy::DropFromList { option, names } => format!("drop {} from --{option}", names.join(" and ")),
+        Remedy::DropFromList { option, names } => {
+            let names: Vec<String> = names.iter().map(|n| shown(n)).collect();
+            format!("drop {} from --{option}", names.join(" and "))
+        }
         Remedy::Change(what) => what.clone(),
     }
 }
@@ -275,7 +278,9 @@ fn is_wrapped(text: &str) -> bool {
 const GLUE: char = '\u{1}';
 
 /// Breaks a line at spaces; what follows is indented by four: remedies have two. A word longer than a
-/// line is cut where the line ends.
+/// line is cut where the line ends. Every line of a message comes from here, and whatever it is made of,
+/// no other character than printable ASCII leaves: users' texts are made safe where they are taken up
+/// ([`shown`]), and once more here.
 fn wrap(text: &str) -> Vec<String> {
     let words = text.trim_start();
     if text.len() <= WIDTH && is_wrapped(words) {
@@ -294,16 +299,15 @@ fn wrap(text: &str) -> Vec<String> {
         if !empty {
             line.push(' ');
         }
-        if word.is_ascii() && line.len() + word.len() <= WIDTH && !word.contains(GLUE) {
-            line.push_str(word);
-            empty = false;
-            continue;
-        }
         for c in word.chars() {
             if line.len() >= WIDTH {
                 lines.push(std::mem::replace(&mut line, next.clone()));
             }
-            line.push(if c == GLUE { ' ' } else { c });
+            line.push(match c {
+                GLUE => ' ',
+                '!'..='~' => c,
+                _ => '?',
+            });
         }
         empty = false;
     }
@@ -384,7 +388,22 @@ mod tests {
         }
     }
 
+    /// Found by fuzzing: a name in a list of partitions was told as it was typed.
+    #[test]
+    fn what_is_to_be_dropped_from_a_list_is_shown_as_other_text_is() {
+        let names = vec!["lent".to_owned(), "g\u{fffd}\x1b[31m\x07 x".to_owned()];
+        let told = remedy(&Remedy::DropFromList { option: "partition", names });
+        assert_eq!(told, "drop lent and 'g?[31m x' from --partition");
+    }
+
     proptest! {
+        #[test]
+        fn whatever_a_line_is_made_of_it_is_printable(text in "\\PC{0,300}|.{0,300}") {
+            for line in wrap(&text) {
+                prop_assert!(line.len() <= WIDTH && line.bytes().all(|b| (b' '..=b'~').contains(&b)), "{line:?}");
+            }
+        }
+
         #[test]
         fn no_line_is_wider_than_the_limit(text in "[a-z ]{0,400}") {
             prop_assert!(wrap(&text).iter().all(|l| l.len() <= WIDTH));
