@@ -26,7 +26,10 @@ const REFUSED: &str = "sbatch -p gpu --exclusive --gpus=4 -c 64 --mem=0 -t 60 --
 fn hard(limits: u32) -> String {
     let mut text = include_str!("../fuzz/all-rules.toml").to_owned();
     for i in 0..limits {
-        let key = ["max_gpus", "max_cpus", "max_tasks", "min_nodes", "array_max"][i as usize % 5];
+        let key = ["max_gpus", "max_cpus", "max_tasks", "min_nodes", "array_max"]
+            .get(i as usize % 5)
+            .copied()
+            .unwrap_or_default();
         let value = if key == "min_nodes" { 100 + i } else { 1 };
         text += &format!("\n[[limit]]\nname = \"hard-{i}\"\n{key} = {value}\n");
     }
