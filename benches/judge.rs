@@ -47,6 +47,12 @@ fn main() {
     let names: Vec<String> =
         (0..340_u16).map(|i| format!("{}{}", letter((i / 26) as u8), letter((i % 26) as u8))).collect();
     let many = REFUSED.replace("-p gpu", &format!("-p {}", names.join(",")));
+    let jobs: Vec<String> = (1_000_000..1_016_000).map(|id| id.to_string()).collect();
+    let dependency = format!("sbatch -p cpu -t 60 --dependency=afterok:{} job.sh", jobs.join(":"));
+    let both = dependency.replace("-p cpu", &format!("-p {}", names.join(",")));
+    let indices: Vec<String> = (0..1000).map(|i| (2 * i).to_string()).collect();
+    let array = format!("sbatch -p cpu -t 60 --array={} job.sh", indices.join(",").get(..4000).unwrap());
+    let path = format!("sbatch -p cpu -t 60 --array=0-9 -o {} job.sh", "/%j".repeat(1360));
     for (what, text, line, calls) in [
         ("plain accept, no GPUs", EXAMPLE.to_owned(), "sbatch -p cpu -t 60 job.sh", 5_000_u32),
         (
@@ -69,6 +75,10 @@ fn main() {
         ("the same, 9 partitions", hard(100), &nine, 5),
         ("the same, 1000 limits", hard(1000), &eight, 1),
         ("4 findings, 340 partitions", EXAMPLE.to_owned(), &many, 5),
+        ("dependency of 128 KiB", hard(0), &dependency, 5),
+        ("and 340 partitions", hard(0), &both, 1),
+        ("array text of 4 KiB", hard(0), &array, 50),
+        ("output path of 4 KiB", hard(0), &path, 50),
     ] {
         let policy = load("bench", &text, &NoDirectory, TODAY).unwrap().policy;
         let argv: Vec<String> = line.split(' ').map(str::to_owned).collect();

@@ -11,6 +11,7 @@ use crate::policy::Policy;
 use crate::policy::facts::Partition;
 use crate::request::partition_list;
 use crate::request::{Request, Shape};
+use crate::verdict::Complaint;
 
 /// A request with everything needed to judge it.
 pub struct Case<'a> {
@@ -25,6 +26,8 @@ pub struct Case<'a> {
     /// Every partition that the request may run in, in its own order. Never empty: where the
     /// partition is unknown there is one candidate without a name.
     pub candidates: SmallVec<[Candidate<'a>; 2]>,
+    /// What the rule `dependency` has to say, which takes as long as the text is.
+    pub dependency: OnceCell<Option<Complaint>>,
     account: OnceCell<Option<Effective>>,
 }
 
@@ -101,7 +104,15 @@ impl<'a> Case<'a> {
                 None => candidate(cluster.default_partition(), Source::ClusterDefault),
             });
         }
-        Case { policy, request, cluster, today, candidates, account: OnceCell::new() }
+        Case {
+            policy,
+            request,
+            cluster,
+            today,
+            candidates,
+            dependency: OnceCell::new(),
+            account: OnceCell::new(),
+        }
     }
 
     /// What was looked for and could not be known.

@@ -108,14 +108,17 @@ fn has_like_end(one: &Settings, other: &Settings) -> bool {
 /// Takes `other` into `known` where they differ in nothing but the partitions they quote.
 /// What remains as a remedy is what puts both right.
 fn merge(known: &mut Complaint, other: &Complaint) -> bool {
-    let shared: Vec<_> = known.remedies.iter().filter(|r| other.remedies.contains(r)).cloned().collect();
-    if shared.is_empty() && !known.remedies.is_empty() {
-        return false;
-    }
     let same = known.quantity == other.quantity
         && known.asked == other.asked
         && known.excess == other.excess
         && known.errno == other.errno;
+    if !same {
+        return false;
+    }
+    let shared: Vec<_> = known.remedies.iter().filter(|r| other.remedies.contains(r)).cloned().collect();
+    if shared.is_empty() && !known.remedies.is_empty() {
+        return false;
+    }
     let more = match (&mut known.allowed, &other.allowed) {
         (None, None) => None,
         (Some(a), Some(b)) if a.verb == b.verb && a.what == b.what => match (&mut a.place, &b.place) {
@@ -125,9 +128,6 @@ fn merge(known: &mut Complaint, other: &Complaint) -> bool {
         },
         _ => return false,
     };
-    if !same {
-        return false;
-    }
     if let Some((names, more)) = more {
         for name in more {
             if !names.contains(name) {

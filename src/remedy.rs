@@ -17,11 +17,20 @@ const TRIED: usize = 16;
 const PATIENCE: usize = 1024;
 /// Limits that hold nothing against a request, in one step.
 const LIMITS: usize = 64;
+/// Bytes of a text that rules read through, in one step.
+const BYTES: usize = 128;
 
 /// What one judgement of a request like this costs: each finding is made on each of its partitions.
 pub fn step(request: &Request<'_>, findings: usize, limits: usize) -> usize {
     let partitions = partition_list::names(request.partition.as_deref().unwrap_or("")).count().max(1);
-    partitions.saturating_mul(findings.saturating_mul(2).saturating_add(limits / LIMITS).saturating_add(2))
+    let paths = [&request.std_out, &request.std_err].map(|p| p.as_ref().map_or(0, |p| p.len()));
+    let on_each = [findings.saturating_mul(2), limits / LIMITS, paths.iter().sum::<usize>() / BYTES, 2];
+    let once = request.dependency.as_ref().map_or(0, |d| d.len()) / BYTES;
+    on_each
+        .iter()
+        .fold(0, |sum: usize, n| sum.saturating_add(*n))
+        .saturating_mul(partitions)
+        .saturating_add(once)
 }
 
 /// Keeps the remedies that are right. One that puts its finding right and brings another is told
@@ -201,6 +210,14 @@ mod tests {
             let most = PATIENCE / (partitions * (2 * findings + 2));
             assert!(calls <= most, "{findings} findings on {partitions} partitions: {calls} tries");
         }
+    }
+
+    #[test]
+    fn what_takes_long_to_read_is_tried_less_often() {
+        let plain = Request { dependency: Some("afterok:1".into()), ..Request::default() };
+        let long = Request { dependency: Some("afterok:1,".repeat(13_000).into()), ..plain.clone() };
+        assert_eq!(step(&plain, 1, 0), 4);
+        assert!(step(&long, 1, 0) > PATIENCE / 2);
     }
 
     #[test]

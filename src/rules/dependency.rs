@@ -48,36 +48,43 @@ explained! {
 
 impl Check for DependencyRule {
     fn check(&self, case: &Case<'_>, _: &Candidate<'_>, report: &mut Report<'_, '_>) {
-        let Some(text) = case.request.dependency.as_deref() else { return };
-        if !dependency::jobs(text).any(|d| needs_success(case, d.kind)) {
-            return;
+        // The same on every partition, and the text may name thousands of jobs.
+        if let Some(complaint) = case.dependency.get_or_init(|| stranded(case)) {
+            report.complain(complaint.clone());
         }
-        let mut arrays: Vec<u32> =
-            dependency::jobs(text).filter(|d| strands(case, d)).map(|d| d.job_id).collect();
-        arrays.dedup();
-        let Some(first) = arrays.first() else { return };
-        if text.contains('?') && !every_condition_strands(case, text) {
-            return;
-        }
-        let which = match arrays.len() {
-            1 => format!("array {first}"),
-            n => format!("{} such as {first}", count(n as u64, "array")),
-        };
-        report.complain(Complaint {
-            quantity: "dependency",
-            asked: format!("once a task of {which} fails, this job never starts"),
-            allowed: Some(Allowed {
-                place: Place::Site,
-                verb: ("asks for", "ask for"),
-                what: "afterany and a check of the results".to_owned(),
-            }),
-            excess: arrays.len() as u64,
-            options: vec!["dependency"],
-            remedies: vec![remedy(case, text)],
-            errno: Errno::AccessDenied,
-            told_by: None,
-        });
     }
+}
+
+fn stranded(case: &Case<'_>) -> Option<Complaint> {
+    let text = case.request.dependency.as_deref()?;
+    if !dependency::jobs(text).any(|d| needs_success(case, d.kind)) {
+        return None;
+    }
+    let mut arrays: Vec<u32> =
+        dependency::jobs(text).filter(|d| strands(case, d)).map(|d| d.job_id).collect();
+    arrays.dedup();
+    let first = arrays.first()?;
+    if text.contains('?') && !every_condition_strands(case, text) {
+        return None;
+    }
+    let which = match arrays.len() {
+        1 => format!("array {first}"),
+        n => format!("{} such as {first}", count(n as u64, "array")),
+    };
+    Some(Complaint {
+        quantity: "dependency",
+        asked: format!("once a task of {which} fails, this job never starts"),
+        allowed: Some(Allowed {
+            place: Place::Site,
+            verb: ("asks for", "ask for"),
+            what: "afterany and a check of the results".to_owned(),
+        }),
+        excess: arrays.len() as u64,
+        options: vec!["dependency"],
+        remedies: vec![remedy(case, text)],
+        errno: Errno::AccessDenied,
+        told_by: None,
+    })
 }
 
 /// Whether a condition of this kind wants every task to succeed (job_scheduler.c compares without
