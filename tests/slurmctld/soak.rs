@@ -191,9 +191,16 @@ fn busy(cluster: &Cluster, user: &str, seed: usize, counts: &Counts, done: &Atom
 }
 
 /// Whether slurmctld said nothing: one that reconfigures drops a connection now and then, before or after
-/// the hook was asked.
+/// the hook was asked, or answers something else (22.05, with Sluice and without).
 fn unanswered(output: &Output) -> bool {
-    let words = ["Zero Bytes were transmitted", "missing socket", "Unable to contact", "timed out"];
+    let words = [
+        "Zero Bytes were transmitted",
+        "missing socket",
+        "Unable to contact",
+        "timed out",
+        "Connection reset by peer",
+        "Unexpected message received",
+    ];
     !output.ok() && words.iter().any(|w| output.stderr.contains(w))
 }
 
