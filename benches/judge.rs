@@ -1,4 +1,5 @@
-//! What one decision costs: a plain accept, an edit, and refusals, against the built-in example policy.
+//! What one decision costs: a plain accept, an edit, and refusals, against the built-in example policy;
+//! and what the most costly requests cost, against one with every rule and many limits.
 //! `cargo bench --bench judge` prints nanoseconds per decision, the median of nine rounds.
 #![allow(
     clippy::unwrap_used,
