@@ -26,11 +26,7 @@ pub fn step(request: &Request<'_>, findings: usize, limits: usize) -> usize {
     let paths = [&request.std_out, &request.std_err].map(|p| p.as_ref().map_or(0, |p| p.len()));
     let on_each = [findings.saturating_mul(2), limits / LIMITS, paths.iter().sum::<usize>() / BYTES, 2];
     let once = request.dependency.as_ref().map_or(0, |d| d.len()) / BYTES;
-    on_each
-        .iter()
-        .fold(0, |sum: usize, n| sum.saturating_add(*n))
-        .saturating_mul(partitions)
-        .saturating_add(once)
+    on_each.into_iter().fold(0, usize::saturating_add).saturating_mul(partitions).saturating_add(once)
 }
 
 /// Keeps the remedies that are right. One that puts its finding right and brings another is told
@@ -42,12 +38,12 @@ pub fn prove(
     cost: usize,
     judge: impl Fn(&Request<'_>) -> Vec<Finding>,
 ) {
-    let mut tries = Tries { left: PATIENCE / cost.max(1), judge };
+    let mut left = PATIENCE / cost.max(1);
     let mut tried = 0;
     for index in 0..verdict.findings.len() {
         let finding = verdict.findings.get(index).filter(|f| f.outcome <= Outcome::Warned && tried < TRIED);
         let Some(finding) = finding else { continue };
-        let remedies = proved(finding, &verdict.findings, request, &mut tries);
+        let remedies = proved(finding, &verdict.findings, request, &mut left, &judge);
         tried += 1;
         if let Some(finding) = verdict.findings.get_mut(index) {
             finding.complaint.remedies = remedies;
@@ -55,31 +51,18 @@ pub fn prove(
     }
 }
 
-/// Judges as often as it may.
-struct Tries<J> {
-    left: usize,
-    judge: J,
-}
-
-impl<J: Fn(&Request<'_>) -> Vec<Finding>> Tries<J> {
-    /// The findings of a request; `None` where nothing is left.
-    fn judge(&mut self, request: &Request<'_>) -> Option<Vec<Finding>> {
-        self.left = self.left.checked_sub(1)?;
-        Some((self.judge)(request))
-    }
-}
-
-/// The remedies of one of the findings `before` that are told.
-fn proved<J: Fn(&Request<'_>) -> Vec<Finding>>(
+/// The remedies of one of the findings `before` that are told; `left` tries may be made.
+fn proved(
     finding: &Finding,
     before: &[Finding],
     request: &Request<'_>,
-    tries: &mut Tries<J>,
+    left: &mut usize,
+    judge: impl Fn(&Request<'_>) -> Vec<Finding>,
 ) -> Vec<Remedy> {
     let (mut right, mut halves) = (Vec::new(), Vec::new());
     let half = |remedy: &Remedy, rest: &str| Remedy::Change(format!("{}, {rest}", message::remedy(remedy)));
     for remedy in &finding.complaint.remedies {
-        let better = if tries.left > 0 { request.remedied(remedy) } else { None };
+        let better = if *left > 0 { request.remedied(remedy) } else { None };
         let Some(better) = better else {
             right.push(remedy.clone());
             continue;
@@ -92,7 +75,8 @@ fn proved<J: Fn(&Request<'_>) -> Vec<Finding>>(
             halves.push(half(remedy, "and what goes with it"));
             continue;
         }
-        let Some(after) = tries.judge(&better) else { continue };
+        *left = left.saturating_sub(1);
+        let after = judge(&better);
         if after.iter().any(|f| is_same(f, finding)) {
             continue;
         }
